@@ -90,6 +90,11 @@ import Testing
     ("compare", "needs two results folders"), ("compare a b c", "more of a side go after"),
     ("compare . .", "has no run.json"), ("compare --executables a b", "-- WORKLOAD"),
     ("compare --executables a b -- readers-writer", "'a' is no executable file"),
+    ("compare --executables . b -- readers-writer", "'.' is a folder"),
+    ("compare --executables a b -- mixed --keep-file", "--keep-file is not for the runs it makes"),
+    ("hunt --replay-corpus --output x", "--replay-corpus and --output contradict each other"),
+    ("hunt --replay-corpus --overwrite", "--replay-corpus and --overwrite contradict each other"),
+    ("report . -o \(String(repeating: "r", count: 250))", "the name is too long: it has 250 bytes"),
     ("compare a b --max-regression 10", "is not of the form"),
     ("compare a b --accept row", "one of each a row"),
     ("compare a b --duet", "without --executables"),
@@ -117,6 +122,18 @@ import Testing
     ("transfer --engine sqlit", "did you mean 'sqlite'?"),
     ("transfer --engine realm,realm", "named twice"),
     ("transfer --replicas 0", "between 1 and 1000"),
+    ("transfer --path \(String(repeating: "p", count: 250))", "the name is too long"),
+    ("transfer --path \(String(repeating: "p", count: 300))", "the name is too long"),
+    ("transfer --output \(String(repeating: "o", count: 300))", "the name is too long"),
+    (
+      "transfer --output \(String(repeating: "o/", count: 2_000))",
+      "--output: the path is too long"
+    ),
+    (
+      "transfer --output \(String(repeating: "o", count: 300))/x", "a name in the path is too long"
+    ),
+    ("transfer --save-baseline -x", "'-x' is no name for a baseline"),
+    ("transfer --processors 0,0", "0 is named twice"),
     ("transfer --replicas 2 --path x.realm", "needs a file of its own"),
     ("mixed --processes 2", "readers-writer, transfer, bulk-load can"),
     ("transfer --processes 4 --ops 2", "leaves some without an operation"),

@@ -140,6 +140,17 @@ import Testing
       ("--objects 5 --batch 6", "--batch 6 is more than --objects 5"),
       ("--writers 0 --rate 5/s", "--rate needs a writer: --writers is 0"),
       ("--writers 0 --pins 5", "--pins needs a writer: --writers is 0"),
+      ("--readers 0 --refresh-every 5", "--refresh-every needs a reader: --readers is 0"),
+      ("--readers 0 --read-keys latest", "--read-keys needs a reader: --readers is 0"),
+      ("--readers 0 --check-rate 0.5", "--check-rate needs a reader: --readers is 0"),
+      ("--writers 0 --batch 5", "--batch needs a writer: --writers is 0"),
+      ("--pins 0 --pin-interval 5ms", "--pin-interval needs a pin: --pins is 0"),
+      (
+        "--check-rate 0.5 --invariants none",
+        "--check-rate and --invariants none contradict each other: nothing is checked"
+      ),
+      ("--invariants I1,I2,I1", "--invariants: 'I1' is named twice"),
+      ("--threshold foo.service_p99_ns<5", "--threshold: 'foo' is not an operation"),
       ("--interval 1ms", "--interval: at least 10ms"),
       (
         "--overwrite --dry-run",
@@ -272,6 +283,22 @@ import Testing
     ])
   func threadWorkloadsRefuse(line: String, workload: WorkloadKind, text: String) {
     #expect(refusal(line, workload) == text)
+  }
+
+  /// What was refused would be, too, where a command is repeated.
+  @Test(arguments: ["--readers 0", "--writers 0"])
+  func commandsWithoutThreadsRepeatThemselves(line: String) throws {
+    let first = try settings(line)
+    let words = first.command.split(separator: " ").dropFirst(3).joined(separator: " ")
+    #expect(try settings(words).command == first.command)
+  }
+
+  /// Help shows a flag where it is taken.
+  @Test func onlyTheirOwnWorkloadsShowProcesses() {
+    for workload in WorkloadKind.allCases {
+      let isShown = Help.run(workload).contains("--processes")
+      #expect(isShown == workload.facts.takesProcesses, "\(workload)")
+    }
   }
 
   @Test func threadWorkloadsHaveTheirFlags() throws {

@@ -92,6 +92,36 @@ import Testing
     #expect(!run.errorText.contains("Thread 0"))
   }
 
+  /// It reads a long file first, and has not begun to look for signals: they wait until it does.
+  @Test func aSignalInTheFirstMomentsIsHeardLater() throws {
+    let (accepted, program) = (folder.path + "/accepted", folder.path + "/program")
+    try String(repeating: "# nothing\n", count: 400_000)
+      .write(toFile: accepted, atomically: true, encoding: .utf8)
+    try "#!/bin/sh\nsleep 0.3\nexit 1\n"
+      .write(toFile: program, atomically: true, encoding: .utf8)
+    chmod(program, 0o755)
+    let compare = try tool(
+      "compare --executables \(program) \(program) --accepted \(accepted) -- readers-writer")
+    let status = "/proc/\(compare.process.processIdentifier)/status"
+    // By then it ignores what would end it for what it writes; nothing else has happened.
+    #expect(
+      eventually {
+        let line = (try? String(contentsOfFile: status, encoding: .utf8))?
+          .split(separator: "\n").first { $0.hasPrefix("SigIgn:") }
+        let mask = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+        return mask & 1 << UInt64(SIGXFSZ - 1) != 0
+      })
+    compare.kill(SIGTERM)
+    #expect(compare.code() == ExitCode.interrupted.rawValue, "\(compare.errorText)")
+  }
+
+  @Test func verbsThatLookForSignalsHearThemFromTheStart() {
+    let hearing = Verbs.all.filter { $0.hearsSignals(["--executables", "--continuous"]) }
+    #expect(
+      hearing.map { $0.name }.sorted() == ["check", "compare", "doctor", "hunt", "plan", "run"])
+    #expect(!CompareVerb.hearsSignals(["a", "b"]) && !CheckVerb.hearsSignals(["a"]))
+  }
+
   /// As by `nohup`, or as a job in the background of a script.
   @Test(arguments: [SIGHUP, SIGINT, SIGQUIT])
   func whoIgnoresASignalFromTheStartGoesOn(signal: Int32) throws {
@@ -374,6 +404,65 @@ import Testing
     #expect(status("out") == "interrupted" && lines("out/summary.csv") > 3)
     // Who still uses the file must not lose it.
     #expect(try MeasuredRun(folder: folder.path + "/out").document.realmFile != nil)
+  }
+
+  /// What looks at one object after the other ends soon, so that nobody uses the file any more.
+  @Test func aFileIsRemovedWhenTheFinalCheckIsInterrupted() throws {
+    struct Stop: Interruption {
+      let output: CollectedOutput
+      func isRequested() -> Bool { output.errors.contains("checking the whole table") }
+    }
+    let output = CollectedOutput()
+    let words =
+      "readers-writer --readers 1 --objects 60000 --value-size 16B --warmup 0s --ops 200 "
+      + "--durability memory --output \(folder.path)/out"
+    let code = try RunVerb.run(
+      words.split(separator: " ").map(String.init),
+      RunVerb.Surroundings(
+        console: output.console(), interruption: { Stop(output: output) },
+        makeDriver: { try RealmDriver(path: $0, durability: $1) }))
+    #expect(code == .interrupted && output.output.contains("the final check had not ended"))
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out")
+    #expect(!files.contains { $0.hasPrefix("data.realm") }, "\(files)")
+    #expect(try MeasuredRun(folder: folder.path + "/out").document.realmFile == nil)
+  }
+
+  /// A file that is still in use when the process ends is named, and changes later than the list
+  /// is written: it is in the way of nobody.
+  @Test func aFileThatHasToStayIsNamedAndReplaced() throws {
+    struct Stop: Interruption {
+      let engine: ModelEngine
+      func isRequested() -> Bool { engine.checks.withLock { $0.waiting > 0 } }
+    }
+    let (engine, output) = (ModelEngine(bug: nil), CollectedOutput())
+    engine.checks.withLock { $0.isHeld = true }
+    let file = folder.path + "/out/data.realm"
+    let words = "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 200"
+      .split(separator: " ").map(String.init)
+    let code = try RunVerb.run(
+      words + ["--output", folder.path + "/out"],
+      RunVerb.Surroundings(
+        console: output.console(), interruption: { Stop(engine: engine) },
+        makeDriver: { path, _ in
+          #expect(FileManager.default.createFile(atPath: path, contents: nil))
+          return engine
+        }))
+    #expect(code == .interrupted)
+    #expect(output.errors.contains("the Realm file stays, because it was still in use"))
+    #expect(output.errors.contains(file), "\(output.errors)")
+    engine.checks.withLock { $0.isHeld = false }
+    engine.checks.notifyAll()
+    let start: [UInt8] = [0x89, 0x4f, 0x42, 0x4a, 0x44, 0x42, 0x0a, 0x1a]
+    try Data(start + [UInt8](repeating: 0, count: 5_000)).write(
+      to: URL(fileURLWithPath: file))
+    try Data("rm-log01".utf8).write(to: URL(fileURLWithPath: file + ".log"))
+    let again = try RunVerb.run(
+      words + ["--output", folder.path + "/out", "--overwrite"],
+      RunVerb.Surroundings(
+        console: output.console(), interruption: { TimedInterruption() },
+        makeDriver: { _, _ in ModelEngine(bug: nil) }))
+    #expect(again == .success || again == .inconclusive, "\(output.errors)")
+    #expect(!FileManager.default.fileExists(atPath: file))
   }
 
   /// One file that cannot be written makes the run no valid one, and costs no other file.

@@ -53,10 +53,10 @@ struct FigureFolders {
     return path
   }
 
-  /// Changes the run.json of a results folder.
+  /// Changes the run.json of a results folder, as if its run had written it so.
   static func edit(_ path: String, _ change: (inout RunDocument) -> Void) throws {
     var document = try RunDocument(path: path + "/run.json")
     change(&document)
-    try document.json().write(toFile: path + "/run.json", atomically: true, encoding: .utf8)
+    try document.sealed().write(toFile: path + "/run.json", atomically: true, encoding: .utf8)
   }
 }

@@ -470,6 +470,62 @@ import Testing
     return path
   }
 
+  /// A program that does the same for some runs, and ends in another way then.
+  private func mortalProgram(
+    _ name: String, _ prepared: String, runs: Int, then end: String
+  ) throws -> String {
+    let path = try program(name, prepared)
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    let count = "echo run >>'\(path).runs'; [ $(wc -l <'\(path).runs') -gt \(runs) ] && { \(end); }"
+    try text.replacing("cp -r", with: count + "\ncp -r")
+      .write(toFile: path, atomically: false, encoding: .utf8)
+    return path
+  }
+
+  /// An hour of blocks is not lost with one run.
+  @Test(arguments: [
+    ("kill -9 $$", ExitCode.failed, "was ended by signal 9"),
+    (
+      "cp -r '%' \"$output\"; exit 2", .thresholdMissed,
+      "'read.count>1000000000' does not hold, it is "
+    ),
+  ]) func blocksAreKeptWhenARunDies(end: String, code: ExitCode, words: String) throws {
+    let prepared = try runs.make("prepared", Self.usual)
+    let missing = try runs.make("missing", Self.usual, plan: "--threshold read.count>1000000000")
+    let base = try program("base", prepared)
+    let mortal = try mortalProgram(
+      "mortal", prepared, runs: 3, then: end.replacing("%", with: missing))
+    let result = try compare([
+      "--write", "runs=\(folder.file("blocks.csv"))", "--executables", base, mortal, "--",
+      "readers-writer",
+    ])
+    #expect(result.code == code && result.errors.contains(words), "\(result)")
+    #expect(result.output.contains("ended after 3 blocks"), "\(result.output)")
+    #expect(result.output.contains("ended before it was decided"))
+    let blocks = try String(contentsOfFile: folder.file("blocks.csv"), encoding: .utf8)
+    #expect(blocks.contains("\n2,candidate,") && !blocks.contains("\n3,"), "\(blocks)")
+    #expect(FileManager.default.fileExists(atPath: folder.file("compare.csv")))
+    // Where none is whole there is nothing to keep.
+    let first = try mortalProgram("first", prepared, runs: 0, then: "kill -9 $$")
+    let none = try compare(["--executables", base, first, "--", "readers-writer"])
+    #expect(none.code == .failed && none.output.isEmpty)
+  }
+
+  @Test func whatAKilledCompareHasLeftIsRemoved() throws {
+    let left = folder.file("compare-blocks")
+    let manager = FileManager.default
+    try manager.createDirectory(atPath: left, withIntermediateDirectories: true)
+    let load = "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 200"
+    for side in 0...1 { try runOnModel("\(load) --output \(left)/0-\(side)") }
+    let mine = folder.file("compare-blocks-2")
+    try runOnModel("\(load) --output \(mine)")
+    let base = try program("base", try runs.make("prepared", Self.usual))
+    let words = ["--blocks", "6", "--executables", base, base, "--", "readers-writer"]
+    #expect(try compare(words).code == .success)
+    // A folder of that name that is none of blocks is somebody's.
+    #expect(!manager.fileExists(atPath: left) && manager.fileExists(atPath: mine + "/run.json"))
+  }
+
   @Test func blocksLieBesideTheResultsAndTooFewDecideNothing() throws {
     let base = try program("base", try runs.make("prepared", Self.usual))
     let slow = try program(

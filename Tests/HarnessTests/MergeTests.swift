@@ -86,13 +86,13 @@ import Testing
     #expect(refusal([one, other, "-o", other, "--overwrite"]).contains("lie in one another"))
     #expect(refusal([one, other, "-o", folder.path + "/x", "--overwrit"]).contains("did you mean"))
     let two = try makeRun("two", "--seed 2")
-    let build = two + "/run.json"
-    let text = try String(contentsOfFile: build, encoding: .utf8)
-    try text.replacing("realm-bench 0.1.0", with: "realm-bench 0.0.9")
-      .write(toFile: build, atomically: true, encoding: .utf8)
+    let tool = try RunDocument(path: two + "/run.json").environment.tool
+    try FigureFolders.edit(two) { $0.environment.tool = "realm-bench 0.0.9" }
     #expect(refusal([one, two] + out).contains("of different builds"))
-    try text.replacing("\"status\" : \"complete\"", with: "\"status\" : \"interrupted\"")
-      .write(toFile: build, atomically: true, encoding: .utf8)
+    try FigureFolders.edit(two) {
+      $0.environment.tool = tool
+      $0.status = "interrupted"
+    }
     #expect(refusal([one, two] + out).contains("is interrupted"))
     let partial = try merge([one, two, "--partial"] + out)
     #expect(partial.code == .success && partial.errors.contains("its figures are partial"))

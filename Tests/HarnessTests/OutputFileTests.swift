@@ -1,10 +1,11 @@
 // Single files that verbs write, baselines and histories: nobody's file is replaced, and nothing is
 // left half done.
-import Foundation
-import Glibc
-import Harness
-import TestSupport
-import Testing
+internal import Foundation
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+@testable internal import Harness
 
 @Suite(.serialized, .ownThreads) struct OutputFileTests {
   private let folder: TemporaryFolder
@@ -257,11 +258,43 @@ import Testing
       "readers-writer --readers 1 --objects 50 --warmup 0s --ops 200 --output \(folder.path)/a")
     var document = try RunDocument(path: folder.file("a/run.json"))
     document.status = "failed"
-    try write(try document.json(), "a/run.json")
+    try write(try document.sealed(), "a/run.json")
     let error = #expect(throws: ResultsError.self) {
       try Baselines.save(folder.file("a"), as: "never-saved")
     }
     #expect(error?.message.contains("is failed") == true)
+  }
+
+  // MARK: - At the same time
+
+  /// Both have found nothing there: the one that comes later must not take the other one's place.
+  @Test func ofTwoThatMakeOneFileOneDoes() throws {
+    func file(_ name: String, replaces: Bool) throws -> OutputFile {
+      try OutputFile(
+        folder.file(name), flag: "--output", replaces ? .comparison(nil) : .page,
+        replaces: replaces)
+    }
+    let (first, second) = (
+      try file("page", replaces: false), try file("page", replaces: false)
+    )
+    try first.write("first")
+    let error = #expect(throws: UsageError.self) { try second.write("second") }
+    #expect(error?.message.contains("made by another process meanwhile") == true)
+    #expect(text("page") == "first")
+    // What may be replaced is replaced when it is the verb's own, and nobody's notes are.
+    let (table, other) = (
+      try file("table", replaces: true), try file("table", replaces: true)
+    )
+    let own = CSVTable(columns: ComparisonOutput.columns).text
+    try table.write(own)
+    try other.write(own + "more")
+    #expect(text("table") == own + "more")
+    let late = try file("notes", replaces: true)
+    try write("mine", "notes")
+    #expect(throws: UsageError.self) { try late.write(own) }
+    #expect(text("notes") == "mine")
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(left.sorted() == ["notes", "page", "table"], "\(left)")
   }
 
   // MARK: - Histories

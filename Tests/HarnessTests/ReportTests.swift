@@ -56,14 +56,9 @@ import Testing
   @Test func comparisonsAndCommandsNameNoPlaces() throws {
     let runs = [try makeRun("one"), try makeRun("two")]
     for run in runs {
-      let path = run + "/run.json"
-      let text = try String(contentsOfFile: path, encoding: .utf8)
-      let command = "realm-bench run '\(folder.path)/my plans/busy.json' --seed 1 --rate 20/s"
-      let written = String(decoding: try JSONEncoder().encode(command), as: UTF8.self)
-      let changed = text.split(separator: "\n").map { line in
-        line.hasPrefix("  \"command\" :") ? "  \"command\" : \(written)," : String(line)
+      try FigureFolders.edit(run) {
+        $0.command = "realm-bench run '\(folder.path)/my plans/busy.json' --seed 1 --rate 20/s"
       }
-      try changed.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
     }
     let (_, page) = try report(runs)
     #expect(!page.contains(folder.path) && !page.contains("my plans"))
@@ -140,6 +135,60 @@ import Testing
     } throws: { error in
       (error as? UsageError)?.message.contains("run.json' cannot be read: it is not JSON") == true
     }
+  }
+
+  /// Whoever has changed it may have changed what the run has measured.
+  @Test func aRunDocumentThatWasChangedIsRefused() throws {
+    let (run, other) = (try makeRun("one"), try makeRun("two"))
+    let path = run + "/run.json"
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    func refusal(_ changed: String, _ verb: () throws -> Void) throws -> String {
+      #expect(changed != text)
+      try changed.write(toFile: path, atomically: true, encoding: .utf8)
+      do {
+        try verb()
+        return ""
+      } catch {
+        return (error as? UsageError)?.message ?? "\(error)"
+      }
+    }
+    let changed = text.replacing("\"is_valid\" : false", with: "\"is_valid\" : true")
+    let words = "run.json' is not as its run has written it"
+    let console = CollectedOutput().console()
+    #expect(try refusal(changed) { _ = try report([run]) }.contains(words))
+    #expect(
+      try refusal(changed) {
+        _ = try CompareVerb.run(
+          [run, other, "--partial", "--output", folder.file("compare.csv")], console: console,
+          interruption: { TimedInterruption() })
+      }.contains(words))
+    #expect(
+      try refusal(changed) {
+        _ = try MergeVerb.perform([run, other, "-o", folder.file("m")], console: console)
+      }.contains(words))
+    for version in [0, -1] {
+      let older = text.replacing(
+        "\"schema_version\" : \(ResultSchema.version)", with: "\"schema_version\" : \(version)")
+      let refused = try refusal(older) { _ = try report([run]) }
+      #expect(refused.contains("has schema version \(version), which no run"), "\(refused)")
+    }
+  }
+
+  @Test func distributionsThatAreGoneAreNamed() throws {
+    let run = try makeRun("one")
+    func errors(_ page: String) throws -> String {
+      let output = CollectedOutput()
+      _ = try ReportVerb.run([run, "-o", folder.file(page)], console: output.console())
+      return output.errors
+    }
+    #expect(try errors("whole.html").isEmpty)
+    try FileManager.default.removeItem(atPath: run + "/histograms/read.hgrm")
+    #expect(try errors("less.html").contains("histograms/read.hgrm' is missing"))
+    // A saved baseline has the tables alone.
+    for name in ["histograms", "samples.csv"] {
+      try FileManager.default.removeItem(atPath: run + "/" + name)
+    }
+    #expect(try errors("tables.html").isEmpty)
   }
 
   @Test func textOfUsersIsNoMarkup() {

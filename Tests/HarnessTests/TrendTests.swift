@@ -127,9 +127,7 @@ import Testing
     #expect(throws: UsageError.self) { try report(["--trend", history, "-o", page]) }
     // A run that is there already, and a new one of the same plan.
     let second = try makeRun("second")
-    let text = try String(contentsOfFile: second + "/run.json", encoding: .utf8)
-    try text.replacing("-readers-writer-1\"", with: "-readers-writer-1-later\"")
-      .write(toFile: second + "/run.json", atomically: true, encoding: .utf8)
+    try FigureFolders.edit(second) { $0.runId += "-later" }
     let words = ["--trend", history, first, second, "-o", page, "--overwrite"]
     #expect(try report(words).code == .success)
     let after = try String(contentsOfFile: file, encoding: .utf8)
@@ -244,6 +242,38 @@ import Testing
     let result = try report(["--trend", history, run, "-o", folder.file("trend.html")])
     #expect(result.code == .success && result.errors.isEmpty)
     #expect(try TrendHistory(folder: history).entries.count == 2)
+  }
+
+  /// Each has read the history before the other one adds its lines.
+  @Test func ofTwoThatAddARunAtOnceOneDoes() throws {
+    let (run, other) = (try makeRun("run"), try makeRun("other"))
+    let history = folder.file("history")
+    var first = try TrendHistory(folder: history)
+    var second = try TrendHistory(folder: history)
+    try first.append([try MeasuredRun(folder: run)])
+    try second.append([try MeasuredRun(folder: run), try MeasuredRun(folder: other)])
+    #expect(second.entries.count == 2 && second.leftOut.isEmpty)
+    let all = try TrendHistory(folder: history)
+    #expect(all.entries.count == 2 && all.leftOut.isEmpty)
+  }
+
+  /// One that begins the history must not lose the lines of another one.
+  @Test func manyAtOnceLoseNoLine() throws {
+    let runs = try (0..<4).map { try makeRun("run-\($0)") }
+    let history = folder.file("history")
+    let threads = (0..<8).map { number in
+      Platform.Thread.start(name: "reporter") {
+        do {
+          var mine = try TrendHistory(folder: history)
+          try mine.append([try MeasuredRun(folder: runs[number % 4])])
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    let all = try TrendHistory(folder: history)
+    #expect(all.entries.count == 4 && all.leftOut.isEmpty, "\(all.leftOut)")
   }
 
   /// One run without a figure took it away from all others; one of 0 did, too.

@@ -21,9 +21,7 @@ struct ChildProcess {
     var isLate = false
   }
 
-  private let process: Process
-  /// What it says on standard error, once all has been read; nil where it goes on to ours.
-  private let errors: Monitor<Data?>?
+  private let process: StartedProcess
 
   /// Starts it.
   ///
@@ -36,43 +34,14 @@ struct ChildProcess {
     _ executable: String, _ arguments: [String], isSilent: Bool, showsOutput: Bool = true,
     environment: [String: String] = [:]
   ) throws {
-    do throws(SystemError) { try ProcessStart.check(toStart: executable) } catch {
-      throw Self.notStarted(executable, error)
-    }
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: executable)
-    process.arguments = arguments
-    process.environment = Parent.environmentOfChild.merging(environment) { $1 }
-    let pipe = isSilent ? Pipe() : nil
-    if !showsOutput { process.standardOutput = FileHandle.nullDevice }
-    if let pipe {
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = pipe
-    }
-    do {
-      try process.start()
+    do throws(SystemError) {
+      process = try StartedProcess(
+        executable, arguments, output: isSilent || !showsOutput ? .nowhere : .ours,
+        errors: isSilent ? .gathered : .ours,
+        environment: Parent.environmentOfChild.merging(environment) { $1 })
     } catch {
       throw Self.notStarted(executable, error)
     }
-    guard let pipe else {
-      errors = nil
-      return
-    }
-    let gathered = Monitor<Data?>(nil)
-    errors = gathered
-    let reading = pipe.fileHandleForReading
-    let thread = Thread.startIfPossible(name: "errors of a child") {
-      let data = reading.readDataToEndOfFile()
-      gathered.withLock { $0 = data }
-      gathered.notifyAll()
-    }
-    guard let thread else {
-      // The child counts, too, and may have been the last one that the limit has room for.
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-      throw Self.notStarted(executable, ProcessStart.noThread(for: executable))
-    }
-    thread.detach()
   }
 
   private static func notStarted(_ executable: String, _ error: any Error) -> ExecutableFailure {
@@ -84,25 +53,25 @@ struct ChildProcess {
 
   /// Whether somebody has stopped it (SIGSTOP), so that it does nothing until it is told to go on.
   var isStopped: Bool {
-    guard let text = textOfFile("/proc/\(process.processIdentifier)/stat") else { return false }
+    guard let text = textOfFile("/proc/\(process.identifier)/stat") else { return false }
     // Behind the name, which may hold anything.
     return text.split(separator: ")").last?.hasPrefix(" T ") == true
   }
 
   /// Tells it to end, and to keep what it has.
   func tell() {
-    kill(process.processIdentifier, SIGTERM)
+    process.send(SIGTERM)
     // Who is stopped hears of nothing else.
-    kill(process.processIdentifier, SIGCONT)
+    process.send(SIGCONT)
   }
 
   /// Ends it at once.
-  func end() { kill(process.processIdentifier, SIGKILL) }
+  func end() { process.send(SIGKILL) }
 
   /// With which code it has ended, if it has by itself.
   var exitCode: ExitCode? {
-    guard !process.isRunning, process.terminationReason == .exit else { return nil }
-    return ExitCode(rawValue: process.terminationStatus)
+    guard case .code(let code)? = process.end else { return nil }
+    return ExitCode(rawValue: code)
   }
 
   /// Waits for its end, and tells it to end when the user has enough.
@@ -127,12 +96,12 @@ struct ChildProcess {
         isLate = !isTold && limit.map { now - start > $0 } ?? false
         if isTold || isLate {
           told = now
-          if patience != nil { kill(-process.processIdentifier, SIGTERM) }
+          if patience != nil { process.send(SIGTERM, toGroup: true) }
           tell()
         }
       } else if let patience, let told, now - told > patience {
         // Also again: a process may just have been started.
-        kill(-process.processIdentifier, SIGKILL)
+        process.send(SIGKILL, toGroup: true)
         end()
       }
       sleep(nanoseconds: 5_000_000)
@@ -142,19 +111,21 @@ struct ChildProcess {
     return ending
   }
 
-  /// How it has ended; waits for that.
+  /// How it has ended; waits for that where it was ended at once, but not without end.
   func ending(isTold: Bool = false) -> Ending {
-    process.waitUntilExit()
-    // Its own children may hold the pipe for longer than it lives.
-    _ = errors?.wait(nanoseconds: 1_000_000_000) { $0 != nil }
-    let text = errors?.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } ?? ""
-    let code =
-      process.terminationReason == .exit
-      ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
-    return Ending(
-      code: code, errors: text.trimmingCharacters(in: .whitespacesAndNewlines),
-      status: process.terminationStatus,
-      signal: process.terminationReason == .exit ? nil : process.terminationStatus,
-      isToldToEnd: isTold)
+    let end = process.wait(nanoseconds: Self.endingNanosecondsMax) ?? .signal(SIGKILL)
+    let errors = process.errors.trimmingCharacters(in: .whitespacesAndNewlines)
+    switch end {
+    case .code(let code):
+      return Ending(
+        code: ExitCode(rawValue: code) ?? .failed, errors: errors, status: code,
+        isToldToEnd: isTold)
+    case .signal(let number):
+      return Ending(
+        code: .failed, errors: errors, status: number, signal: number, isToldToEnd: isTold)
+    }
   }
+
+  /// How long the end of one that was ended at once is waited for: the kernel may keep it.
+  private static let endingNanosecondsMax: UInt64 = 30_000_000_000
 }

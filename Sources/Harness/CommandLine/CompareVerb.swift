@@ -77,6 +77,10 @@ package enum CompareVerb: VerbDescription {
     Exit codes: 0 no regression, 2 a regression, 4 cannot tell (with --strict), 5 no such baseline.
     """
 
+  package static func hearsSignals(_ arguments: [String]) -> Bool {
+    arguments.contains("--executables")
+  }
+
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     try run(arguments, console: console, interruption: { SignalInterruption() })
   }
@@ -147,6 +151,8 @@ package enum CompareVerb: VerbDescription {
     for (file, text) in texts {
       do {
         try file.write(text)
+      } catch let error as UsageError {
+        throw error
       } catch {
         console.note("error: cannot write '\(file.path)': \(error.explanation)")
         return .failed
@@ -155,6 +161,8 @@ package enum CompareVerb: VerbDescription {
     console.keeps(table.path)
     if comparison.isInterrupted {
       console.note("interrupted: compared is what was measured until then")
+    } else if let failure = comparison.failure {
+      console.note("error: \(failure.message); compared is what was measured until then")
     } else if !comparison.undecided.isEmpty && !values.has("quiet") {
       console.note(
         "warning: cannot tell for " + comparison.undecided.map(\.row.name).joined(separator: ", "))
@@ -351,7 +359,7 @@ package enum CompareVerb: VerbDescription {
     let given = [
       "--output", "--overwrite", "--path", "--format", "--replicas", "--baseline",
       "--save-baseline",
-      "--dry-run", "--quiet", "--help",
+      "--dry-run", "--quiet", "--help", "--keep-file",
     ]
     for flag in given
     where plan.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") }) {

@@ -30,6 +30,8 @@ package enum DoctorVerb: VerbDescription {
     var toolVersion = ResultSchema.toolVersion
   }
 
+  package static func hearsSignals(_ arguments: [String]) -> Bool { true }
+
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     try run(arguments, console: console, interruption: SignalInterruption())
   }

@@ -44,6 +44,10 @@ package enum CheckVerb: VerbDescription {
     .init("help", nil, "show this"),
   ]
 
+  package static func hearsSignals(_ arguments: [String]) -> Bool {
+    arguments.contains("--continuous")
+  }
+
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     try run(arguments, console: console, interruption: { SignalInterruption() })
   }

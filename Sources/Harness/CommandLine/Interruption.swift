@@ -27,12 +27,20 @@ package final class SignalInterruption: Interruption {
   /// Blocks the signals for this thread and every thread started after; another one takes them.
   package init() {
     let signals = Self.signals
-    var blocked = signals
-    pthread_sigmask(SIG_BLOCK, &blocked, nil)
+    Self.hold()
     let isAsked = isAsked
     let thread = Thread.startIfPossible(name: "signals") { Self.take(signals, isAsked) }
     isAlone = thread == nil
     thread?.detach()
+  }
+
+  /// Keeps the signals for whoever looks for them first, from this moment on.
+  ///
+  /// A verb needs a moment until it does; without this they would end the process as if nobody had
+  /// been there to hear them.
+  static func hold() {
+    var blocked = signals
+    pthread_sigmask(SIG_BLOCK, &blocked, nil)
   }
 
   package func isRequested() -> Bool {

@@ -53,6 +53,8 @@ package enum PlanVerb: VerbDescription {
     ]
   }
 
+  package static func hearsSignals(_ arguments: [String]) -> Bool { true }
+
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     try run(arguments, console: console, interruption: { SignalInterruption() })
   }

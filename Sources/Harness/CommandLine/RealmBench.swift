@@ -41,6 +41,11 @@ public enum RealmBench {
   /// A word that is no UTF-8 is refused: as text it would name another file.
   package static func runProcess(as tool: () throws -> Tool) -> Int32 {
     SignalInterruption.makeQuitUsual()
+    // First of all: whoever ends a verb in its first moments is heard as later.
+    let words = CommandLine.arguments.dropFirst()
+    if let verb = words.first.flatMap(Verbs.named), verb.hearsSignals(Array(words.dropFirst())) {
+      SignalInterruption.hold()
+    }
     do {
       try Tool.become(try tool())
     } catch {

@@ -60,6 +60,13 @@ package enum ReportVerb: VerbDescription {
       let sides = try values.paths("report").map {
         try MeasuredRun.all(in: try Baselines.resolve($0))
       }
+      for run in sides.flatMap(\.self) {
+        for name in run.missingHistograms {
+          console.note(
+            "warning: '\(run.folder)/\(name)' is missing, which run.json lists: the page does not "
+              + "show that distribution")
+        }
+      }
       var rules = ComparisonRules()
       // A page shows whatever there is; what is to be known of it stands beside it.
       rules.acceptsPartial = true
@@ -91,6 +98,8 @@ package enum ReportVerb: VerbDescription {
     }
     do {
       try file.write(text)
+    } catch let error as UsageError {
+      throw error
     } catch {
       console.note("error: cannot write '\(file.path)': \(error.explanation)")
       return .failed

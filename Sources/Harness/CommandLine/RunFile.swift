@@ -11,6 +11,8 @@ struct RunFile {
   /// Where that is impossible for other reasons the engine tells why.
   init(claiming path: String, engine: String) throws(UsageError) {
     self.path = path
+    let ends = KnownNames.beside(engine).sorted { $0.utf8.count < $1.utf8.count }
+    try NameLength.refuse(path, flag: "--path", longestEnd: ends.last ?? "")
     if case .folder? = try? FileCalls.kind(path, followsLinks: true) {
       throw UsageError(
         "--path: '\(path)' is a folder; give the path of a file that the run makes")

@@ -33,7 +33,8 @@ package enum RunFlags {
 
   /// The flags that a workload uses, with its defaults.
   package static func known(for workload: WorkloadKind) -> [FlagDefinition] {
-    shaping(workload) + common
+    shaping(workload)
+      + common.filter { $0.name != "processes" || workload.facts.takesProcesses }
   }
 
   /// Those that shape its load.
@@ -181,6 +182,7 @@ package enum RunFlags {
     try readMeasurement(flags, &settings)
     try readFiles(flags, &settings)
     try checkTogether(settings)
+    try refuseIdle(flags, settings)
     for threshold in settings.thresholds { try threshold.validate(for: settings) }
     return (settings, try outputChoices(flags))
   }
@@ -311,7 +313,9 @@ package enum RunFlags {
         guard let kind = CachedKind(rawValue: String(name)) else {
           throw UsageError("--cached: '\(name)' is not one of objects, lists, results")
         }
-        settings.cached.insert(kind)
+        guard settings.cached.insert(kind).inserted else {
+          throw UsageError("--cached: '\(name)' is named twice")
+        }
       }
     }
   }
@@ -346,6 +350,10 @@ package enum RunFlags {
     }
     if let text = flags.first("invariants") {
       settings.invariants = try invariants(text, settings.workload)
+      if settings.invariants.isEmpty && flags.has("check-rate") {
+        throw UsageError(
+          "--check-rate and --invariants none contradict each other: nothing is checked")
+      }
       if text == "full" {
         if flags.has("check-rate") {
           throw UsageError(
@@ -357,7 +365,10 @@ package enum RunFlags {
     if let wanted = try flags.choice("allocator", AllocatorChoice.self) {
       try wanted.check(Allocator.shared.name)
     }
-    for text in flags.all("threshold") { settings.thresholds.append(try Threshold(text)) }
+    let measured = settings.operationsMeasured.map(\.rawValue)
+    for text in flags.all("threshold") {
+      settings.thresholds.append(try Threshold(text, suggesting: measured))
+    }
     settings.isStrict = flags.has("strict")
     settings.isDryRun = flags.has("dry-run")
   }
@@ -456,6 +467,26 @@ package enum RunFlags {
     try settings.workload.facts.check(settings)
   }
 
+  /// Refuses what only threads or pins would use that there are none of.
+  private static func refuseIdle(
+    _ flags: FlagValues, _ settings: RunSettings
+  ) throws(UsageError) {
+    let used = settings.workload.facts.flags
+    func refuse(_ names: [String], _ noun: String, _ flag: String) throws(UsageError) {
+      guard let name = names.first(where: flags.has) else { return }
+      throw UsageError("--\(name) needs a \(noun): --\(flag) is 0")
+    }
+    if used.contains("readers"), settings.readers == 0 {
+      try refuse(["refresh-every", "read-keys", "check-rate"], "reader", "readers")
+    }
+    if used.contains("writers"), settings.writers == 0 {
+      try refuse(["batch"], "writer", "writers")
+    }
+    if settings.pins == 0, !settings.workload.facts.pinsFillCache {
+      try refuse(["pin-interval", "pin-age"], "pin", "pins")
+    }
+  }
+
   private static func keyDistribution(_ text: String) throws(UsageError) -> KeyDistribution {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     switch (parts[0], parts.count) {
@@ -488,7 +519,9 @@ package enum RunFlags {
           "--invariants: '\(name)' is not checked by this workload (all, none, full, or of \(names))"
         )
       }
-      chosen.insert(invariant)
+      guard chosen.insert(invariant).inserted else {
+        throw UsageError("--invariants: '\(name)' is named twice")
+      }
     }
     return workload.invariants.filter(chosen.contains)
   }

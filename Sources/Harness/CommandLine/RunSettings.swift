@@ -273,6 +273,11 @@ package struct RunSettings: Sendable {
       || patienceNanoseconds != RunSettings().patienceNanoseconds
   }
 
+  /// Whether somebody does what threads of a kind do: some, where the workload has that kind.
+  private func hasThreads(_ flag: String, _ count: Int) -> Bool {
+    count > 0 || !workload.facts.flags.contains(flag)
+  }
+
   /// The command that repeats this run, with every setting that shapes the load.
   package var command: String {
     var words = [Tool.current.name, "run", planPath.map(LiteralPath.quoted) ?? workload.rawValue]
@@ -306,14 +311,16 @@ package struct RunSettings: Sendable {
     } else {
       add("warmup", Units.text(nanoseconds: warmupNanoseconds))
     }
-    add("batch", batch)
+    // What nobody does shapes nothing; such flags are refused.
+    let (reads, writes) = (hasThreads("readers", readers), hasThreads("writers", writers))
+    if writes { add("batch", batch) }
     if let ratePerSecond {
       add("rate", Units.text(ratePerSecond: ratePerSecond))
     }
     if let readRatePerSecond { add("read-rate", Units.text(ratePerSecond: readRatePerSecond)) }
     if !openLoop.isEmpty { add("arrivals", arrivals.rawValue) }
-    add("read-keys", readKeys.text)
-    add("refresh-every", refreshEvery)
+    if reads { add("read-keys", readKeys.text) }
+    if reads { add("refresh-every", refreshEvery) }
     if let hops { add("hops", hops) }
     add("durability", durability.rawValue)
     if workload.facts.pinsFillCache {

@@ -43,6 +43,8 @@ package enum RunVerb: VerbDescription {
     }
   }
 
+  package static func hearsSignals(_ arguments: [String]) -> Bool { true }
+
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     try run(
       arguments,

@@ -20,7 +20,9 @@ package struct Threshold: Equatable, Sendable {
   package let limit: Double
 
   /// Reads `OPERATION.COLUMN<NUMBER` or `COLUMN<NUMBER`.
-  package init(_ text: String) throws(UsageError) {
+  ///
+  /// - Parameter measured: names of the operations that may have been meant; nil for all.
+  package init(_ text: String, suggesting measured: [String]? = nil) throws(UsageError) {
     let compact = text.filter { $0 != " " }
     var found: (Comparison, Substring, Substring)?
     if let start = compact.firstIndex(where: { "<>=".contains($0) }) {
@@ -47,7 +49,8 @@ package struct Threshold: Equatable, Sendable {
     case 2:
       let operations = Operation.allCases.map(\.rawValue)
       operation = Operation(
-        rawValue: try Self.known(parts[0], in: operations, kind: "an operation"))
+        rawValue: try Self.known(
+          parts[0], in: operations, suggesting: measured, kind: "an operation"))
       column = try Self.known(
         parts[1], in: Self.summaryColumns, kind: "a numeric column of summary.csv")
     default:
@@ -121,10 +124,10 @@ package struct Threshold: Equatable, Sendable {
   private static let growthColumns = ResultSchema.growthColumns.filter { !nonNumeric.contains($0) }
 
   private static func known(
-    _ name: String, in names: [String], kind: String
+    _ name: String, in names: [String], suggesting near: [String]? = nil, kind: String
   ) throws(UsageError) -> String {
     if names.contains(name) { return name }
-    let nearest = nearestName(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
+    let nearest = nearestName(name, in: near ?? names).map { "; did you mean '\($0)'?" } ?? ""
     throw UsageError("--threshold: '\(name)' is not \(kind)\(nearest)")
   }
 }

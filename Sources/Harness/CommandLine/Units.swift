@@ -34,7 +34,7 @@ package enum Units {
   ]
   private static let otherSizes: [String: String] = [
     "byte": "B", "bytes": "B", "kib": "KiB", "mib": "MiB", "gib": "GiB", "tib": "TiB",
-    "kiB": "KiB", "Kib": "KiB",
+    "kiB": "KiB", "Kib": "KiB", "KIB": "KiB", "MIB": "MiB", "GIB": "GiB", "TIB": "TiB",
   ]
   /// Thousands for some, multiples of 1,024 for others.
   private static let doubtfulSizes: [String: (binary: String, decimal: Int)] = {

@@ -14,12 +14,15 @@ package protocol VerbDescription: Sendable {
   static var flags: [FlagDefinition] { get }
   /// Words that the first argument can be; empty where it is a path or a name of the user's.
   static var words: [String] { get }
+  /// Whether it looks for signals, as soon as it can, when it is asked for this.
+  static func hearsSignals(_ arguments: [String]) -> Bool
   /// Runs it with the process's own signals.
   static func perform(_ arguments: [String], console: Console) throws -> ExitCode
 }
 
 extension VerbDescription {
   package static var words: [String] { [] }
+  package static func hearsSignals(_ arguments: [String]) -> Bool { false }
 
   /// What `--help` prints.
   package static var help: String { Help.short(usage, flags) }

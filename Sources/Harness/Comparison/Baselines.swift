@@ -21,8 +21,9 @@ package enum Baselines {
     let isPlain = name.allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0))
     }
-    if name.isEmpty || name.hasPrefix(".") || !isPlain {
-      return "'\(name)' is no name for a baseline: use letters, digits, '-', '_' and '.'"
+    if name.isEmpty || name.hasPrefix(".") || name.hasPrefix("-") || !isPlain {
+      return "'\(name)' is no name for a baseline: use letters, digits, '-', '_' and '.', with a "
+        + "letter, a digit or '_' first"
     }
     if name.utf8.count > longestName {
       return "the name of a baseline has at most \(longestName) letters, and this one has "

@@ -61,7 +61,7 @@ struct ChildRun {
       let end = ending.signal.map { "was ended by signal \($0)" } ?? "ended with \(ending.status)"
       throw ExecutableFailure(
         message: "'\(executable) \(words.joined(separator: " "))' \(end)"
-          + (ending.errors.isEmpty ? "" : ": " + ending.errors),
+          + ([ending.errors, missed(ending)].filter { !$0.isEmpty }.map { ": " + $0 }.joined()),
         code: ending.isToldToEnd ? .interrupted : ending.code)
     }
     do { return try MeasuredRun(folder: output) } catch let error as ResultsError {
@@ -69,5 +69,16 @@ struct ChildRun {
         message: "'\(executable) \(words.joined(separator: " "))' has left no results: "
           + error.message, code: .failed)
     }
+  }
+
+  /// What it misses of that which is asked of it: its own words go to standard output.
+  private func missed(_ ending: ChildProcess.Ending) -> String {
+    guard ending.code == .thresholdMissed,
+      let document = try? RunDocument(path: output + "/run.json")
+    else { return "" }
+    return document.thresholds.filter { !$0.isMet }.map { threshold in
+      "'\(threshold.condition)' does not hold"
+        + (threshold.value.map { ", it is \(decimal($0, places: 3))" } ?? "")
+    }.joined(separator: "; ")
   }
 }

@@ -71,6 +71,8 @@ package struct Comparison: Sendable {
   package var place: String?
   /// The user had enough before it was decided.
   package var isInterrupted = false
+  /// What has ended the blocks before it was decided: a run that died, or missed a threshold.
+  package var failure: ExecutableFailure?
   /// A regression has ended it before every row was decided.
   package var endsEarly = false
 
@@ -83,6 +85,7 @@ package struct Comparison: Sendable {
   /// What the gate says.
   package func exitCode(isStrict: Bool) -> ExitCode {
     if isInterrupted { return .interrupted }
+    if let failure { return failure.code }
     if !regressions.isEmpty { return .thresholdMissed }
     return isStrict && !undecided.isEmpty ? .inconclusive : .success
   }

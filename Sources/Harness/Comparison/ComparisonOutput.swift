@@ -164,7 +164,10 @@ package struct ComparisonOutput {
       $0.isGate && ($0.verdict == .cannotTell || $0.reason != nil)
     }
     .map { "\($0.row.name): \($0.reason ?? "cannot tell")" }
-    let interrupted = comparison.isInterrupted ? ["interrupted before it was decided"] : []
+    let interrupted =
+      comparison.isInterrupted
+      ? ["interrupted before it was decided"]
+      : comparison.failure.map { ["ended before it was decided: " + $0.message] } ?? []
     let all = interrupted + comparison.warnings + reasons + (comparison.place.map { [$0] } ?? [])
     return all.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
   }

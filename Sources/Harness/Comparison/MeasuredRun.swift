@@ -60,6 +60,11 @@ package struct MeasuredRun: Sendable {
         "'\(path)' has schema version \(document.schemaVersion); this tool knows up to "
           + "\(ResultSchema.version): use a newer \(Tool.current.name)")
     }
+    guard document.schemaVersion > 0 else {
+      throw ResultsError(
+        "'\(path)' has schema version \(document.schemaVersion), which no run has written; take the "
+          + "original, or run it again")
+    }
     let isWhole = document.status == RunStatus.complete.rawValue
     rows = try Self.summary(folder, isWhole: isWhole)
     growth = try Self.growth(folder, isWhole: isWhole)
@@ -71,6 +76,11 @@ package struct MeasuredRun: Sendable {
   /// A saved baseline has the tables alone, and somebody may have no room for all the rest.
   private static func refuseChanges(_ folder: String, _ files: [ListedFile]) throws {
     guard let list = FileList(of: folder) else { return }
+    if list.isChanged("run.json") {
+      throw ResultsError(
+        "'\(folder)/run.json' is not as its run has written it: its hash is not the one in it; take "
+          + "the original, or run it again")
+    }
     for name in files.map(\.name) where name.hasSuffix(".csv") || name.hasSuffix(".hgrm") {
       let isThere = FileManager.default.fileExists(atPath: folder + "/" + name)
       if !isThere && !Baselines.files.contains(name) { continue }
@@ -82,6 +92,15 @@ package struct MeasuredRun: Sendable {
           : "'\(folder)/\(name)' is missing, which run.json lists; take the original, or run it "
             + "again")
     }
+  }
+
+  /// Distributions that the run has listed and that are no more there; none of a saved baseline,
+  /// which has the tables alone.
+  package var missingHistograms: [String] {
+    let listed = (document.files ?? []).map(\.name).filter { !Baselines.files.contains($0) }
+    let missing = listed.filter { (try? FileCalls.kind(folder + "/" + $0)) == nil }
+    if missing.count == listed.count { return [] }
+    return missing.filter { $0.hasSuffix(".hgrm") }
   }
 
   /// The runs of a folder: itself, its replicas, or the experiments of a plan.

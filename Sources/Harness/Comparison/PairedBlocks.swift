@@ -24,9 +24,13 @@ package struct PairedBlocks {
     budgetNanoseconds: UInt64, seed: UInt64, rules: ComparisonRules, isDuet: Bool = false,
     count: Int? = nil
   ) throws(ResultsError) {
-    for path in [baseline, candidate]
-    where !FileManager.default.isExecutableFile(atPath: path) {
-      throw ResultsError("'\(path)' is no executable file")
+    for path in [baseline, candidate] {
+      if case .folder? = try? FileCalls.kind(path, followsLinks: true) {
+        throw ResultsError("'\(path)' is a folder, and no executable file")
+      }
+      guard FileManager.default.isExecutableFile(atPath: path) else {
+        throw ResultsError("'\(path)' is no executable file")
+      }
     }
     executables = [baseline, candidate]
     self.plan = plan
@@ -45,13 +49,15 @@ package struct PairedBlocks {
     var random = RandomGenerator(seed: seed)
     let start = clock.nanoseconds()
     let folder: String
-    do { folder = try FileCalls.makeNewFolder(place + "/compare-blocks") } catch {
+    let lock: FolderLock
+    BlocksFolder.removeLeftOver(in: place)
+    do { (folder, lock) = try BlocksFolder.make(in: place) } catch {
       throw ExecutableFailure(
         message: "cannot make a folder for the blocks in '\(place)': \(error.reason); give "
           + "compare.csv another place by --output: the files of the runs lie beside it",
         code: .failed)
     }
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    defer { withExtendedLifetime(lock) { try? FileManager.default.removeItem(atPath: folder) } }
     let disk = MountPoint.holding(folder).map { "\($0.type) (\($0.source))" }
     let whereabouts = "files of the runs: in '\(place)', on \(disk ?? "an unknown file system")"
     progress(whereabouts)
@@ -59,6 +65,7 @@ package struct PairedBlocks {
     var rows: [ComparedRow] = []
     var beyond: [GateRow] = []
     var isInterrupted = false
+    var death: ExecutableFailure?
     var longest: UInt64 = 0
     var shortage: String?
     while true {
@@ -84,10 +91,11 @@ package struct PairedBlocks {
             block[side] = try finish(process, outputs[side], interruption)
           }
         }
-      } catch let failure as ExecutableFailure where failure.code == .interrupted {
+      } catch let failure as ExecutableFailure {
         // The blocks before are whole.
-        guard interruption.isRequested(), !runs[0].isEmpty else { throw failure }
-        isInterrupted = true
+        guard !runs[0].isEmpty else { throw failure }
+        isInterrupted = failure.code == .interrupted && interruption.isRequested()
+        if !isInterrupted { death = failure }
         break
       }
       for side in [0, 1] { runs[side].append(block[side]!) }
@@ -113,7 +121,8 @@ package struct PairedBlocks {
       baseline: runs[0], candidate: runs[1], rows: rows, beyond: beyond, rules: rules)
     comparison.place = whereabouts
     if let shortage { comparison.warnings.append(shortage) }
-    if count == nil, !isInterrupted, PairedJudge.hasRegression(rows, rules),
+    comparison.failure = death
+    if count == nil, !isInterrupted, death == nil, PairedJudge.hasRegression(rows, rules),
       !comparison.undecided.isEmpty
     {
       comparison.endsEarly = true
@@ -121,10 +130,11 @@ package struct PairedBlocks {
         "ended with the first regression, after \(runs[0].count) blocks; --every-row goes on until "
           + "all rows are decided")
     }
-    if isInterrupted {
-      comparison.isInterrupted = true
+    if isInterrupted || death != nil {
+      comparison.isInterrupted = isInterrupted
       comparison.warnings.append(
-        "interrupted after \(runs[0].count) blocks: what could not be told may be told by more")
+        "\(isInterrupted ? "interrupted" : "ended") after \(runs[0].count) blocks: what could not be "
+          + "told may be told by more")
     }
     return comparison
   }

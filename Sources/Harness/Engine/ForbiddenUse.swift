@@ -152,25 +152,24 @@ package struct ForbiddenUse: Equatable, Sendable {
   package static let verb = "attempt"
 
   /// Starts a process that tries it, and waits for its end.
+  ///
+  /// - Throws: where it cannot be started, or goes on for much longer than an attempt takes.
   package func run(by tool: String) throws -> Outcome {
-    try ProcessStart.check(toStart: tool)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: tool)
-    process.arguments = [Self.verb, name]
     // The trace of a stop takes seconds to write, and the place of the call a second to find.
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["SWIFT_BACKTRACE": "enable=no", "REALM_NAMES_CALLS": "0"]
-    ) { $1 }
-    let errors = Pipe()
-    process.standardError = errors
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    try process.start()
-    let text = String(
-      decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Outcome(isStopped: process.terminationReason == .uncaughtSignal, text: text)
+    let process = try StartedProcess(
+      tool, [Self.verb, name], hasInput: false, output: .nowhere, errors: .gathered,
+      environment: ["SWIFT_BACKTRACE": "enable=no", "REALM_NAMES_CALLS": "0"])
+    guard let end = process.wait(nanoseconds: Self.nanosecondsMax) else {
+      process.stop()
+      throw ResultsError(
+        "the process that tries '\(name)' had not ended after "
+          + "\(readableDuration(Self.nanosecondsMax)), and was ended")
+    }
+    if case .signal = end { return Outcome(isStopped: true, text: process.errors) }
+    return Outcome(isStopped: false, text: process.errors)
   }
+
+  private static let nanosecondsMax: UInt64 = 120_000_000_000
 }
 
 /// I5, I9, I11: a forbidden use ends the process, with words that help.
@@ -206,6 +205,7 @@ extension FinalCheck where Driver: ForbiddingEngine {
     }!
     let first = Int(mix(shared.plan.seed) % UInt64(uses.count))
     for number in 0..<min(count, uses.count) {
+      try shared.control.checkNotLeft()
       let use = uses[(first + number * step) % uses.count]
       let outcome = try shared.driver.attempt(use)
       ledger.count(invariant)

@@ -54,6 +54,10 @@ package struct HuntSettings: Sendable {
       try values.refuse(
         "replay-corpus", with: other, because: "a kept schedule is repeated as it is")
     }
+    for other in ["output", "overwrite"] {
+      try values.refuse(
+        "replay-corpus", with: other, because: "it leaves nothing in a folder")
+    }
     try values.refuse("processes", with: "shard", because: "each process is a shard")
     if let text = values.first("duration") {
       nanoseconds = try Units.nanoseconds(text, flag: "--duration")

@@ -14,16 +14,13 @@ struct HuntProcesses {
   }
 
   func run(_ console: Console, _ interruption: any Interruption) throws -> ExitCode {
-    var processes: [Process] = []
+    var processes: [StartedProcess] = []
     do {
       for number in 1...settings.processes {
-        try ProcessStart.check(toStart: ForbiddenUse.ownExecutable)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: ForbiddenUse.ownExecutable)
-        process.arguments = arguments(number)
-        process.environment = Parent.environmentOfChild
-        try process.start()
-        processes.append(process)
+        processes.append(
+          try StartedProcess(
+            ForbiddenUse.ownExecutable, arguments(number),
+            environment: Parent.environmentOfChild))
       }
     } catch {
       Self.end(processes)
@@ -37,8 +34,8 @@ struct HuntProcesses {
     if isInterrupted { Self.end(processes) }
     try joinTables()
     let codes = processes.map { process in
-      process.terminationReason == .exit
-        ? ExitCode(rawValue: process.terminationStatus) ?? .failed : .failed
+      guard case .code(let code)? = process.end else { return ExitCode.failed }
+      return ExitCode(rawValue: code) ?? .failed
     }
     let place = isInterrupted ? folder.path : folder.destination
     if isInterrupted {
@@ -46,14 +43,14 @@ struct HuntProcesses {
       return .interrupted
     }
     // Who is killed says nothing by itself.
-    let killed = processes.map { $0.terminationReason == .uncaughtSignal }
-    for (number, process) in zip(1..., processes) where killed[number - 1] {
+    var lost = 0
+    for (number, process) in zip(1..., processes) {
+      guard case .signal(let signal)? = process.end else { continue }
+      lost += 1
       console.note(
-        "error: shard \(number) of \(settings.processes) was ended by signal "
-          + "\(process.terminationStatus): what it had explored is not counted; what there is of it is "
-          + "in \(place)/\(name(number))")
+        "error: shard \(number) of \(settings.processes) was ended by signal \(signal): what it had "
+          + "explored is not counted; what there is of it is in \(place)/\(name(number))")
     }
-    let lost = killed.count { $0 }
     console.print(
       lost == 0
         ? "\(settings.processes) shards in \(place)"
@@ -68,13 +65,10 @@ struct HuntProcesses {
   }
 
   /// Ends the shards that run: they may keep what they have found, for at most five seconds.
-  private static func end(_ processes: [Process]) {
-    for process in processes where process.isRunning { process.terminate() }
+  private static func end(_ processes: [StartedProcess]) {
+    for process in processes { process.send(SIGTERM) }
     for _ in 0..<50 where processes.contains(where: \.isRunning) { usleep(100_000) }
-    for process in processes where process.isRunning {
-      kill(process.processIdentifier, SIGKILL)
-    }
-    for process in processes { process.waitUntilExit() }
+    for process in processes { process.stop() }
   }
 
   private func name(_ number: Int) -> String { "shard-" + String(format: "%03d", number) }

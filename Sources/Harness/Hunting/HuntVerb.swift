@@ -18,6 +18,8 @@ package enum HuntVerb: VerbDescription {
     Exit codes: 0 nothing found, 3 a program fails, 70 the tool is at fault.
     """
 
+  package static func hearsSignals(_ arguments: [String]) -> Bool { true }
+
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     FixedHashes.beginAnew(name)
     return try run(arguments, console: console, interruption: { SignalInterruption() })
@@ -37,10 +39,7 @@ package enum HuntVerb: VerbDescription {
     let name = settings.showsScore ? "hunt-bugs" : "hunt"
     let place = ResultsPlace(
       workload: name, seed: settings.seed, output: settings.output, now: now)
-    if settings.replaysCorpus {
-      try place.refuseObstacle(overwrites: settings.overwrites)
-      return try replayCorpus(console)
-    }
+    if settings.replaysCorpus { return try replayCorpus(console) }
     let folder: ResultsFolder
     do {
       folder = try place.make(overwrites: settings.overwrites, names: KnownNames.ofHunt)

@@ -21,7 +21,9 @@ enum SourceLines {
     if addresses.isEmpty { return text }
     let ordered = addresses.sorted()
     let command = ["llvm-symbolizer", "-e", executable] + ordered
-    guard let answers = outputOfCommand("/usr/bin/env", command) else { return text }
+    // Of a large program it reads hundreds of megabytes.
+    let answered = outputOfCommand("/usr/bin/env", command, within: 120_000_000_000)
+    guard let answers = answered else { return text }
     var lines: [String: String] = [:]
     // Each answer ends with an empty line.
     for (address, answer) in zip(ordered, answers.components(separatedBy: "\n\n")) {

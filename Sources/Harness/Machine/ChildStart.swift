@@ -1,4 +1,4 @@
-// How processes are started: one at a time.
+// How tests start processes by Foundation: one at a time. The tool itself has `StartedProcess`.
 import Foundation
 
 extension Process {

@@ -1,17 +1,20 @@
 // What a small command of the system prints; for commands that the tool can do without.
-internal import Foundation
+internal import Glibc
 
-/// What a command prints on standard output; nil when it cannot be run or fails.
-func outputOfCommand(_ executable: String, _ arguments: [String]) -> String? {
-  guard (try? ProcessStart.check(toStart: executable)) != nil else { return nil }
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: executable)
-  process.arguments = arguments
-  let pipe = Pipe()
-  process.standardOutput = pipe
-  process.standardError = FileHandle.nullDevice
-  guard (try? process.run()) != nil else { return nil }
-  let data = pipe.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+/// What a command prints on standard output; nil when it cannot be run, fails, or takes longer.
+///
+/// - Parameter nanoseconds: how long it may take.
+func outputOfCommand(
+  _ executable: String, _ arguments: [String], within nanoseconds: UInt64 = 10_000_000_000
+) -> String? {
+  let process = try? StartedProcess(
+    executable, arguments, hasInput: false, output: .gathered, errors: .nowhere)
+  guard let process else { return nil }
+  guard let end = process.wait(nanoseconds: nanoseconds) else {
+    // With all that it has started.
+    process.send(SIGKILL, toGroup: true)
+    process.stop()
+    return nil
+  }
+  return end == .code(0) ? process.output : nil
 }

@@ -30,6 +30,9 @@ package enum Processors {
       guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1],
         first >= 0, last >= first, last < 100_000
       else { throw UsageError("\(flag): '\(text)' is no list of processors such as 0-3,6") }
+      if let twice = (first...last).first(where: numbers.contains) {
+        throw UsageError("\(flag): \(twice) is named twice")
+      }
       numbers.formUnion(first...last)
     }
     let allowed = allowed

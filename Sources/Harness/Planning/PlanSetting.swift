@@ -89,9 +89,10 @@ package struct PlanSetting: Equatable, Sendable {
   package func flags(seed: UInt64) -> [String] {
     var words = [
       "--readers", whole(readers), "--writers", whole(writers), "--objects", whole(objects),
-      "--value-size", whole(valueBytes) + "B", "--batch", whole(batch),
-      "--durability", durability.rawValue, "--seed", String(seed), "--invariants", "none",
+      "--value-size", whole(valueBytes) + "B", "--durability", durability.rawValue,
+      "--seed", String(seed), "--invariants", "none",
     ]
+    if whole(writers) != "0" { words += ["--batch", whole(batch)] }
     if let ratePerSecond { words += ["--rate", decimal(ratePerSecond, places: 3) + "/s"] }
     if let readRatePerSecond {
       words += ["--read-rate", decimal(readRatePerSecond, places: 3) + "/s"]

@@ -2,7 +2,6 @@
 // plan says, ended with it. Used on the coordinator's thread only. Signals go to processes that
 // were started here and have not been waited for, so that no number of a process is ever used
 // twice.
-internal import Foundation
 internal import Glibc
 internal import Platform
 
@@ -17,16 +16,14 @@ package final class Companions {
   private final class Member {
     let load: BackgroundLoad
     let number: Int
-    let process: Process
-    let errors: Pipe
+    let process: StartedProcess
     /// Whether it was killed on purpose.
     var isKilled = false
 
-    init(_ load: BackgroundLoad, _ number: Int, _ process: Process, _ errors: Pipe) {
+    init(_ load: BackgroundLoad, _ number: Int, _ process: StartedProcess) {
       self.load = load
       self.number = number
       self.process = process
-      self.errors = errors
     }
 
     var name: String { load.processes == 1 ? load.name : "\(load.name) \(number)" }
@@ -39,7 +36,7 @@ package final class Companions {
   }
 
   /// How long a process may take to open the file.
-  private static let startMilliseconds: Int32 = 30_000
+  private static let startNanosecondsMax: UInt64 = 30_000_000_000
 
   private let script: RunScript
   private let path: String
@@ -78,36 +75,29 @@ package final class Companions {
   }
 
   private func launch(_ load: BackgroundLoad, _ number: Int) throws -> Member {
-    do throws(SystemError) { try ProcessStart.check(toStart: tool) } catch {
-      throw Self.notStarted(load, error)
-    }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: tool)
-    process.arguments = [
-      BackgroundVerb.name, load.kind.rawValue, "--path", path, "--count", String(load.count),
-      "--every", "\(load.everyNs)ns", "--durability", durability.rawValue,
-      "--seed", String(seed &+ UInt64(number)),
-    ]
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    process.standardInput = FileHandle.nullDevice
-    do {
-      try process.start()
+    let process: StartedProcess
+    do throws(SystemError) {
+      process = try StartedProcess(
+        tool,
+        [
+          BackgroundVerb.name, load.kind.rawValue, "--path", path, "--count", String(load.count),
+          "--every", "\(load.everyNs)ns", "--durability", durability.rawValue,
+          "--seed", String(seed &+ UInt64(number)),
+        ], hasInput: false, output: .gathered, errors: .gathered)
     } catch {
       throw Self.notStarted(load, error)
     }
-    let member = Member(load, number, process, errors)
+    let member = Member(load, number, process)
     // It says one line when it has the file open, or ends.
-    var ready = pollfd(
-      fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-    let hasSpoken = poll(&ready, 1, Self.startMilliseconds) > 0
-    let said = hasSpoken ? output.fileHandleForReading.availableData : Data()
-    guard said.starts(with: BackgroundVerb.readyLine.utf8) else {
-      if !hasSpoken { kill(process.processIdentifier, SIGKILL) }
-      process.waitUntilExit()
+    let clock = MonotonicClock()
+    let deadline = clock.nanoseconds() + Self.startNanosecondsMax
+    while process.isRunning, process.output.isEmpty, clock.nanoseconds() < deadline {
+      sleep(nanoseconds: 1_000_000)
+    }
+    guard process.output.hasPrefix(BackgroundVerb.readyLine) else {
+      process.stop()
       throw CompanionFailure(
-        description: "the background process '\(member.name)' did not start: \(lastWords(errors))")
+        description: "the background process '\(member.name)' did not start: \(lastWords(member))")
     }
     return member
   }
@@ -117,9 +107,8 @@ package final class Companions {
       description: "the background process '\(load.name)' cannot be started: \(error.explanation)")
   }
 
-  private func lastWords(_ pipe: Pipe) -> String {
-    let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
-    return text.split(separator: "\n").last.map(String.init) ?? "it said nothing"
+  private func lastWords(_ member: Member) -> String {
+    member.process.errors.split(separator: "\n").last.map(String.init) ?? "it said nothing"
   }
 
   /// The measured phase has begun: the times of faults count from here.
@@ -130,7 +119,7 @@ package final class Companions {
     for member in members where !member.process.isRunning && !member.isKilled {
       throw CompanionFailure(
         description:
-          "the background process '\(member.name)' ended by itself: \(lastWords(member.errors))")
+          "the background process '\(member.name)' ended by itself: \(lastWords(member))")
     }
     guard began > 0 else { return }
     while let action = actions.first, now - began >= action.at {
@@ -142,14 +131,12 @@ package final class Companions {
   }
 
   private func perform(_ kind: PlannedFault.Kind, _ member: Member, _ now: UInt64) {
-    let identifier = member.process.processIdentifier
     switch kind {
-    case .stop: kill(identifier, SIGSTOP)
-    case .resume: kill(identifier, SIGCONT)
+    case .stop: member.process.send(SIGSTOP)
+    case .resume: member.process.send(SIGCONT)
     case .kill:
       member.isKilled = true
-      kill(identifier, SIGKILL)
-      member.process.waitUntilExit()
+      member.process.stop()
     }
     note(kind.rawValue, member, now)
   }
@@ -166,8 +153,8 @@ package final class Companions {
     let running = members.filter { $0.process.isRunning }
     for member in running {
       // Who is stopped hears of nothing else.
-      kill(member.process.processIdentifier, SIGTERM)
-      kill(member.process.processIdentifier, SIGCONT)
+      member.process.send(SIGTERM)
+      member.process.send(SIGCONT)
     }
     let clock = MonotonicClock()
     let deadline = clock.nanoseconds() + 5_000_000_000
@@ -175,8 +162,7 @@ package final class Companions {
       while member.process.isRunning && clock.nanoseconds() < deadline {
         sleep(nanoseconds: 2_000_000)
       }
-      if member.process.isRunning { kill(member.process.processIdentifier, SIGKILL) }
-      member.process.waitUntilExit()
+      member.process.stop()
     }
     members = []
   }

@@ -144,9 +144,12 @@ package struct PlanFile: Sendable {
       let text = rest.hasPrefix(": ") ? rest.dropFirst(2) : rest.drop { $0 == " " }
       return Self.refusal(path, line, "settings.\(flag.name)", String(text))
     }
+    let measured = RunSettings(workload).operationsMeasured.map(\.rawValue)
     for (text, line) in thresholds {
       var message = error.message.contains("'\(text)'") ? error.message : nil
-      do throws(UsageError) { _ = try Threshold(text) } catch { message = error.message }
+      do throws(UsageError) {
+        _ = try Threshold(text, suggesting: measured)
+      } catch { message = error.message }
       if let message { return Self.refusal(path, line, "thresholds", message) }
     }
     return error

@@ -36,7 +36,8 @@ package struct TrendHistory {
     }
   }
 
-  private let path: String
+  private let folder: String
+  private var path: String { folder + "/history.csv" }
   /// The columns of the file, which another version may have begun.
   private var header = Self.columns
   /// What has to be written before a line: the header of an empty file, the end of a cut line.
@@ -51,7 +52,15 @@ package struct TrendHistory {
   ///
   /// - Throws: `ResultsError` when it is no history.
   package init(folder: String) throws {
-    path = folder + "/history.csv"
+    // Who adds lines at this moment adds all of them first.
+    let lock = FileLock.shared(folder + "/history.csv")
+    defer { lock?.giveUp() }
+    try self.init(lockedIn: folder)
+  }
+
+  /// The same while nobody else adds lines.
+  private init(lockedIn folder: String) throws {
+    self.folder = folder
     guard let text = try Self.text(of: path) else { return }
     guard !text.isEmpty else {
       preamble = CSVTable.line(Self.columns)
@@ -132,39 +141,49 @@ package struct TrendHistory {
   }
 
   /// Adds runs that are not there yet; the file only grows.
+  ///
+  /// Of several processes that add the same run at once one does: which runs are there is looked up
+  /// while nobody else adds any.
   package mutating func append(_ runs: [MeasuredRun]) throws {
+    let added = try runs.map { try entry(of: $0) }
+    guard !added.allSatisfy(has) else { return }
+    try FileCalls.makeFolders(Platform.folder(of: path))
+    let lock = try FileLock(making: path)
+    defer { lock.giveUp() }
+    let warnings = warnings
+    self = try Self(lockedIn: folder)
+    self.warnings = warnings
     var lines = ""
-    for run in runs {
-      let document = run.document
-      guard document.status == RunStatus.complete.rawValue else {
-        throw ResultsError("'\(run.folder)' holds a run that is \(document.status)")
-      }
-      if !document.verdict.isValid {
-        warnings.append(
-          "the run in '\(run.folder)' is noted, but no level is drawn from it: it is not valid ("
-            + document.verdict.reasons.joined(separator: "; ") + ")")
-      }
-      let id = document.replica > 1 ? "\(document.runId)-\(document.replica)" : document.runId
-      let figures = GateRow.figures(of: run)
-      let entry = Entry(
-        runID: id, startedAt: document.startedAt, commit: document.environment.commit ?? "",
-        isDirty: document.environment.isDirty ?? false, machine: run.machine,
-        workload: document.workload, plan: Self.plan(document), isValid: document.verdict.isValid,
-        figures: Dictionary(figures.map { ($0.key.name, $0.value) }) { first, _ in first })
-      if entries.contains(where: entry.isSameRun(as:)) { continue }
+    for entry in added where !has(entry) {
       entries.append(entry)
       let cells = Self.cells(entry)
       lines += CSVTable.line(header.map { cells[$0] })
     }
     guard !lines.isEmpty else { return }
-    try FileCalls.makeFolders(Platform.folder(of: path))
-    do throws(SystemError) {
-      try FileCalls.writeNew(CSVTable.line(Self.columns), to: path)
-    } catch {
-      if !error.alreadyExists { throw error }
-    }
     try FileCalls.append(preamble + lines, to: path)
     preamble = ""
+  }
+
+  private func has(_ entry: Entry) -> Bool { entries.contains(where: entry.isSameRun(as:)) }
+
+  /// The line of a run; what is to be known of it goes to the warnings.
+  private mutating func entry(of run: MeasuredRun) throws(ResultsError) -> Entry {
+    let document = run.document
+    guard document.status == RunStatus.complete.rawValue else {
+      throw ResultsError("'\(run.folder)' holds a run that is \(document.status)")
+    }
+    if !document.verdict.isValid {
+      warnings.append(
+        "the run in '\(run.folder)' is noted, but no level is drawn from it: it is not valid ("
+          + document.verdict.reasons.joined(separator: "; ") + ")")
+    }
+    let id = document.replica > 1 ? "\(document.runId)-\(document.replica)" : document.runId
+    let figures = GateRow.figures(of: run)
+    return Entry(
+      runID: id, startedAt: document.startedAt, commit: document.environment.commit ?? "",
+      isDirty: document.environment.isDirty ?? false, machine: run.machine,
+      workload: document.workload, plan: Self.plan(document), isValid: document.verdict.isValid,
+      figures: Dictionary(figures.map { ($0.key.name, $0.value) }) { first, _ in first })
   }
 
   /// What has to be the same for figures to be one series: what the command says of the load, the

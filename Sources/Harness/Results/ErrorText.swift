@@ -18,7 +18,7 @@ extension Error {
   /// without one, which only a workload of the user's own throws, the error itself.
   var explanation: String {
     if let error = self as? any ErrorInWords { return error.words }
-    if let error = self as? SystemError { return ProcessStart.words(error) ?? error.reason }
+    if let error = self as? SystemError { return StartedProcess.words(error) ?? error.reason }
     if let error = self as? DecodingError { return FoundationErrors.words(error) }
     let carried = (self as? any CustomNSError)?.errorUserInfo[NSLocalizedDescriptionKey] as? String
     if let carried { return carried }

@@ -139,12 +139,26 @@ enum FileCalls {
   }
 
   static func replace(_ path: String, by bytes: [UInt8]) throws(SystemError) {
+    try complete(path, bytes) { (partial) throws(SystemError) in try rename(partial, to: path) }
+  }
+
+  /// Makes a whole file that was not there; EEXIST when something has its name by then.
+  static func make(_ path: String, of text: String) throws(SystemError) {
+    try complete(path, Array(text.utf8)) { (partial) throws(SystemError) in
+      try LinuxFileSystem().rename(partial, toNew: path)
+    }
+  }
+
+  /// Writes a whole file beside a path, which `move` brings there.
+  private static func complete(
+    _ path: String, _ bytes: [UInt8], _ move: (String) throws(SystemError) -> Void
+  ) throws(SystemError) {
     let partial = try nameNew(path, Self.partial) { (name) throws(SystemError) in
       try write([], to: name, flags: O_EXCL)
     }
     do throws(SystemError) {
       try write(bytes, to: partial, flags: O_TRUNC)
-      try rename(partial, to: path)
+      try move(partial)
     } catch {
       // Best effort: the failure is told, and nothing needs the half file.
       try? remove(partial)
@@ -305,6 +319,54 @@ enum FileCalls {
     }
     return folder + "/" + (parts.last ?? "")
   }
+}
+
+/// A lock of a file that several processes add to; the kernel takes it from a process that ends.
+struct FileLock {
+  /// How long somebody else is waited for: a line takes milliseconds.
+  private static let nanosecondsMax: UInt64 = 30_000_000_000
+
+  private let descriptor: Int32
+
+  /// Waits until nobody else has it; makes the file, empty, where there is none.
+  ///
+  /// - Throws: `EWOULDBLOCK` where somebody keeps it.
+  init(making path: String) throws(SystemError) {
+    descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+    if descriptor < 0 { throw SystemError(call: "open", path: path, code: errno) }
+    if !Self.lock(descriptor, LOCK_EX) {
+      close(descriptor)
+      throw SystemError(call: "flock", path: path, code: EWOULDBLOCK)
+    }
+  }
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Keeps others from adding while a file is read; nil where there is none, or it is kept: then
+  /// the reader sees what there is.
+  static func shared(_ path: String) -> FileLock? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    if lock(descriptor, LOCK_SH) { return FileLock(descriptor: descriptor) }
+    close(descriptor)
+    return nil
+  }
+
+  /// False when somebody kept it for so long.
+  ///
+  /// It asks again and again: a wait in the kernel has no end of its own.
+  private static func lock(_ descriptor: Int32, _ kind: Int32) -> Bool {
+    let clock = MonotonicClock()
+    let start = clock.nanoseconds()
+    // A file system without locks says so by another error; there nobody is kept out.
+    while flock(descriptor, kind | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
+      guard clock.nanoseconds() - start < nanosecondsMax else { return false }
+      sleep(nanoseconds: 1_000_000)
+    }
+    return true
+  }
+
+  func giveUp() { close(descriptor) }
 }
 
 /// A lock of a folder while a run writes to it; the kernel takes it from a process that ends.

@@ -175,6 +175,9 @@ struct FileList {
     KnownNames.isPart(name) && (files[name + "/"] != nil || acceptsKnownNames)
   }
 
+  /// Whether a list is not as the tool has written it.
+  func isChanged(_ marker: String) -> Bool { changedMarkers.contains(marker) }
+
   /// Whether a file of this name is listed.
   func lists(_ name: String) -> Bool { files[name] != nil }
 

@@ -108,6 +108,8 @@ enum KnownNames {
   static func beside(_ engine: String) -> [String] {
     EngineKind.named(engine).flatMap { besidePeerFile[$0.suffix] } ?? besideRealmFile
   }
+  /// Those of all engines.
+  static let besideAnyFile = besideRealmFile + besidePeerFile.values.flatMap(\.self)
   /// Ends of names of the files that the engine has beside a Realm file, the longest first.
   static let besideRealmFile = [".log.unfinished", ".unfinished", ".lock", ".log"]
 

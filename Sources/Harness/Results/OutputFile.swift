@@ -16,6 +16,8 @@ struct OutputFile {
   private enum Target {
     /// A file without links: the one that a link leads to is replaced, and the link stays.
     case file(String)
+    /// One that was not there yet.
+    case newFile(String)
     /// A pipe or device.
     case stream
     /// What the process has open already, such as its standard output.
@@ -24,12 +26,19 @@ struct OutputFile {
 
   let path: String
   private let target: Target
+  private let flag: String
+  private let kind: Kind
+  private let replaces: Bool
 
   /// Looks at the place before anything is done that takes long.
   ///
   /// - Parameter replaces: whether an earlier file of the same kind may be replaced.
   init(_ path: String, flag: String, _ kind: Kind, replaces: Bool) throws(UsageError) {
     self.path = path
+    self.flag = flag
+    self.kind = kind
+    self.replaces = replaces
+    try NameLength.refuse(path, flag: flag, longestEnd: FileCalls.partial)
     if let descriptor = Self.descriptor(path) {
       target = .descriptor(descriptor)
       return
@@ -60,7 +69,7 @@ struct OutputFile {
     }
     let file = FileCalls.resolved(path) ?? path
     switch found {
-    case nil: target = .file(file)
+    case nil: target = .newFile(file)
     case .other: target = .stream
     case .folder, .link: throw UsageError("\(flag): '\(path)' is a folder; give the path of a file")
     case .file(let bytes):
@@ -72,10 +81,15 @@ struct OutputFile {
       guard replaces else {
         throw UsageError("'\(path)' exists already; give another \(flag), or --overwrite")
       }
-      guard bytes == 0 || kind.isBegun(by: Self.beginning(of: file)) else {
-        throw UsageError(
-          "\(flag): '\(path)' is not \(kind.words), so it is not replaced; give another path")
-      }
+      try refuseForeign(file, bytes)
+    }
+  }
+
+  /// Refuses what the verb has not written itself.
+  private func refuseForeign(_ file: String, _ bytes: UInt64) throws(UsageError) {
+    guard bytes == 0 || kind.isBegun(by: Self.beginning(of: file)) else {
+      throw UsageError(
+        "\(flag): '\(path)' is not \(kind.words), so it is not replaced; give another path")
     }
   }
 
@@ -93,13 +107,22 @@ struct OutputFile {
 
   /// The folder that it lies in; the working folder for what lies nowhere.
   var folder: String {
-    if case .file = target { Platform.folder(of: path) } else { "." }
+    switch target {
+    case .file, .newFile: Platform.folder(of: path)
+    case .stream, .descriptor: "."
+    }
   }
 
   /// Whether one would take the place of the other.
   func isSame(as other: OutputFile) -> Bool {
-    guard case .file = target, case .file = other.target else { return false }
-    return FileCalls.overlap(path, other.path)
+    isFile && other.isFile && FileCalls.overlap(path, other.path)
+  }
+
+  private var isFile: Bool {
+    switch target {
+    case .file, .newFile: true
+    case .stream, .descriptor: false
+    }
   }
 
   /// The first bytes.
@@ -111,9 +134,25 @@ struct OutputFile {
   }
 
   /// Writes the file; what is there stays until the new one is complete.
-  func write(_ text: String) throws(SystemError) {
+  ///
+  /// - Throws: `UsageError` where somebody else has made a file of this name meanwhile, which this
+  ///   one may not replace; `SystemError` where it cannot be written.
+  func write(_ text: String) throws {
     switch target {
     case .file(let file): try write(text, toFile: file)
+    case .newFile(let file):
+      do throws(SystemError) {
+        try FileCalls.make(file, of: text)
+      } catch {
+        guard error.alreadyExists else { throw error }
+        guard replaces, case .file(let bytes)? = try FileCalls.kind(file) else {
+          throw UsageError(
+            "'\(path)' has been made by another process meanwhile; give another \(flag)"
+              + (replaces ? "" : ", or --overwrite"))
+        }
+        try refuseForeign(file, bytes)
+        try write(text, toFile: file)
+      }
     case .descriptor(let descriptor): try FileCalls.write(text, to: descriptor, path)
     case .stream:
       let descriptor = open(path, O_WRONLY | O_CLOEXEC)

@@ -40,6 +40,7 @@ package struct ResultsPlace: Sendable {
   /// Refuses a place that cannot be used, without touching anything.
   package func refuseObstacle(overwrites: Bool) throws(UsageError) {
     guard isNamed else { return try refuseUsualObstacle() }
+    try NameLength.refuse(path, flag: "--output", room: Self.bytesBelow)
     let contents: FolderContents
     do throws(SystemError) {
       guard let kind = try FileCalls.kind(path, followsLinks: true) else {
@@ -65,6 +66,9 @@ package struct ResultsPlace: Sendable {
           + "results alone: move that elsewhere, or give another --output")
     }
   }
+
+  /// More than the longest path in a folder: one of earlier results, of a run of many parts.
+  private static let bytesBelow = 400
 
   /// The same for the folder that all go to which have no name.
   private func refuseUsualObstacle() throws(UsageError) {
@@ -150,6 +154,8 @@ package final class ResultsFolder: Sendable {
   private let lock: FolderLock
   /// What has become of earlier results that could not be removed.
   private let remnant = Monitor<String?>(nil)
+  /// Files that somebody still uses when the list is written, and may change or make later.
+  private let leftOpen = Monitor<Set<String>>([])
 
   fileprivate init(path: String, destination: String, runID: String, lock: FolderLock) {
     self.path = path
@@ -177,6 +183,13 @@ package final class ResultsFolder: Sendable {
 
   package func write(_ bytes: [UInt8], to name: String) throws(SystemError) {
     try FileCalls.replace(path + "/" + name, by: bytes)
+  }
+
+  /// Lists a file of an engine, and what it has beside it, whatever becomes of them: somebody uses
+  /// it until the process ends.
+  func leaveOpen(_ name: String) {
+    let names = ([""] + KnownNames.besideAnyFile).map { name + $0 }.filter(KnownNames.isRealmFile)
+    leftOpen.withLock { $0.formUnion(names) }
   }
 
   static let reserveName = "reserve.tmp"
@@ -250,7 +263,9 @@ package final class ResultsFolder: Sendable {
     let marker = isRun ? "run.json" : FolderManifest.fileName
     if isRun { try? FileCalls.remove(path + "/" + FolderManifest.fileName) }
     var files = try listed("")
-    files.removeAll { $0.name == marker }
+    let open = leftOpen.withLock { $0 }
+    files.removeAll { $0.name == marker || open.contains($0.name) }
+    files += open.map { ListedFile(name: $0) }
     files.append(ListedFile(name: marker, hash: ListedFile.ownHash))
     files.sort { $0.name < $1.name }
     guard isRun else {
@@ -260,7 +275,7 @@ package final class ResultsFolder: Sendable {
     }
     var document = try RunDocument(path: run)
     document.files = files
-    try write(FileList.sealed(try document.json()), to: "run.json")
+    try write(try document.sealed(), to: "run.json")
   }
 
   private func listed(_ folder: String) throws(SystemError) -> [ListedFile] {
@@ -289,10 +304,7 @@ package final class ResultsFolder: Sendable {
       guard var document = try? RunDocument(path: path + "/" + file) else { continue }
       document.move(from: old, to: new)
       // The list of a part has the hash of its document.
-      document.files = document.files?.map { file in
-        file.name == "run.json" ? ListedFile(name: file.name, hash: ListedFile.ownHash) : file
-      }
-      try write(FileList.sealed(try document.json()), to: file)
+      try write(try document.sealed(), to: file)
     }
   }
 

@@ -103,6 +103,15 @@ package struct RunDocument: Codable, Sendable {
 
   /// Sorted keys, snake_case, readable.
   package func json() throws -> String { try encodeJSON(self) }
+
+  /// The same with the hash of that text in its list, where it has one.
+  package func sealed() throws -> String {
+    var document = self
+    document.files = files?.map { file in
+      file.name == "run.json" ? ListedFile(name: file.name, hash: ListedFile.ownHash) : file
+    }
+    return FileList.sealed(try document.json())
+  }
 }
 
 extension RunDocument {

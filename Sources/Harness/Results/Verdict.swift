@@ -15,7 +15,7 @@ package enum Verdict {
     if outcome.status == .interrupted { reasons.append("interrupted") }
     let threads = outcome.unended.filter { $0 != RunOutcome.finalCheck }
     if !threads.isEmpty { reasons.append(unended(threads, outcome) + crowd(outcome, settings)) }
-    if outcome.unended.contains(RunOutcome.finalCheck) {
+    if outcome.unended.contains(RunOutcome.finalCheck) || outcome.hasLeftCheck {
       reasons.append(
         "\(RunOutcome.finalCheck) had not ended"
           + (outcome.keeper.map { ": it waited for the write lock, and \($0) has it" } ?? ""))
@@ -51,7 +51,9 @@ package enum Verdict {
             + "finished one" + crowd(outcome, settings))
       }
       if let reason = leftOut(figures, operation) { reasons.append(reason) }
-      if let reason = saturation(figures, operation) { reasons.append(reason) }
+      if let reason = saturation(figures, operation, stalls(settings, outcome).first, outcome) {
+        reasons.append(reason)
+      }
       let needed = Percentile.p99.samplesNeeded
       if figures.service.count > 0 && figures.service.count < needed
         && settings.workload.facts.isSteady
@@ -137,7 +139,55 @@ package enum Verdict {
         "\(grouped(Int(skipped))) '\(operation.rawValue)' that were due in the warm-up were not done: "
           + "the measured phase did not wait for them")
     }
+    cautions += stalls(settings, outcome).map {
+      "\($0.words): service times and rates are of the rest of it"
+    }
+    cautions += outcome.cautionsOfProcesses
     return cautions + settings.operationsMeasured.compactMap { overtime(of: $0, outcome) }
+  }
+
+  // MARK: - Stalls
+
+  /// What takes more than this part of the measured phase at once is a stall: the figures, of a
+  /// closed loop above all, show the rest of the phase and hide that there was one.
+  package static let stallShare = 0.1
+  /// Shorter ones are nothing in a phase of any use.
+  private static let stallNanosecondsMin: UInt64 = 50_000_000
+  package static let standstill = "the process stood still"
+
+  private struct Stall {
+    var nanoseconds: UInt64
+    var words: String
+  }
+
+  /// The longest operation of the measured phase, and the longest time in which the process did
+  /// nothing, where they were long; the longest first.
+  private static func stalls(_ settings: RunSettings, _ outcome: RunOutcome) -> [Stall] {
+    guard let phase = outcome.phase(.measure) else { return [] }
+    let length = "of the measured phase of \(decimal(phase.elapsedSeconds, places: 1)) s"
+    func isLong(_ nanoseconds: UInt64) -> Bool {
+      nanoseconds > stallNanosecondsMin
+        && Double(nanoseconds) / 1e9 > phase.elapsedSeconds * stallShare
+    }
+    var stalls: [Stall] = []
+    let longest = settings.operationsMeasured.filter { $0.phase == .measure }
+      .map { ($0, outcome.collector.total(.measure, $0)?.service.maximum ?? 0) }
+      .max { $0.1 < $1.1 }
+    // Of others one operation may be the whole of what is measured.
+    if let (operation, maximum) = longest, settings.workload.facts.isSteady, isLong(maximum) {
+      stalls.append(
+        Stall(
+          nanoseconds: maximum,
+          words: "the longest '\(operation.rawValue)' took \(readableDuration(maximum)) \(length)"))
+    }
+    if isLong(outcome.longestStandstill) {
+      let time = readableDuration(outcome.longestStandstill)
+      stalls.append(
+        Stall(
+          nanoseconds: outcome.longestStandstill,
+          words: "\(standstill) for \(time) \(length), stopped by somebody or without a processor"))
+    }
+    return stalls.sorted { $0.nanoseconds > $1.nanoseconds }
   }
 
   /// What was due was done, but long after the phase: the next ones would have waited longer.
@@ -167,15 +217,23 @@ package enum Verdict {
       + "look for what stalled, or ask for a lower rate"
   }
 
+  package static let lateStarts = "began more than 1 ms after they were due and could have"
+
+  /// - Parameter stall: what is to blame, where no more were late than fell due meanwhile.
   private static func saturation(
-    _ figures: OperationMeasurements, _ operation: Operation
+    _ figures: OperationMeasurements, _ operation: Operation, _ stall: Stall?,
+    _ outcome: RunOutcome
   ) -> String? {
     guard let delays = figures.generatorDelay, delays.count > 0 else { return nil }
     let share = Double(delays.count(above: generatorDelayNanosecondsMax)) / Double(delays.count)
     guard share > 0.01 else { return nil }
-    return "load generator saturated: \(decimal(share * 100, places: 1)) % of '"
-      + "\(operation.rawValue)' began more than 1 ms after they were due and could have; "
-      + "use fewer readers or a lower --rate"
+    let late = "\(decimal(share * 100, places: 1)) % of '\(operation.rawValue)' \(lateStarts)"
+    if let stall, let phase = outcome.phase(.measure),
+      share * phase.elapsedSeconds <= Double(stall.nanoseconds) / 1e9
+    {
+      return "\(late), after a stall: \(stall.words); look for what stalled"
+    }
+    return "load generator saturated: \(late); use fewer readers or a lower --rate"
   }
 
   /// Not steady: the second half of the measured intervals differs by more than 30 %.

@@ -110,6 +110,7 @@ package struct FreezeCache<Driver: SharingEngine & ForbiddingEngine>: Workload {
 
   package func checkEnd(_ ledger: inout InvariantLedger) throws {
     for entry in cache.takeAll() where shared.plan.checks(.frozenImmutability) {
+      try shared.control.checkNotLeft()
       var rows: [Row] = []
       ledger.count(.frozenImmutability)
       if let violation = entry.verify(&rows, place: "cache, at the end") { throw violation }

@@ -82,6 +82,7 @@ package struct FinalCheck<Driver: EngineDriver> {
     let start = clock.nanoseconds()
     var row = Row()
     for key in keys {
+      try shared.control.checkNotLeft()
       let isFound = session.read(key, into: &row)
       ledger.count(.serialOrder)
       if let violation = judge(isFound ? row : nil, key) { throw violation }

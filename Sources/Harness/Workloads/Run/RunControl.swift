@@ -109,6 +109,9 @@ package final class RunControl: Sendable {
     if stopped > 0 && clock.nanoseconds() > stopped + Self.graceNanoseconds { throw GivenUp() }
   }
 
+  /// Between two steps of the final check: the user may have enough.
+  package func checkNotLeft() throws { if hasNoTime { throw GivenUp() } }
+
   /// Whether threads that still wait for the write lock are on their own.
   package var hasAbandonedWaits: Bool { isAbandoned.load(ordering: .sequentiallyConsistent) }
 

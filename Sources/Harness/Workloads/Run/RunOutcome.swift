@@ -81,6 +81,8 @@ package struct RunOutcome {
   /// Threads that did not end in time, and may still use the file.
   package var unended: [String] = []
   package static let finalCheck = "the final check"
+  /// Whether the final check has ended before its end, because the user had enough.
+  package var hasLeftCheck = false
   /// Whether they wait for the write lock, which others held after the end.
   package var areKeptWaiting = false
   /// Which process has it, where the engine tells.
@@ -109,6 +111,11 @@ package struct RunOutcome {
   package var events: [RunEvent] = []
   /// What processes that did the work say against their own figures.
   package var reasonsOfProcesses: [String] = []
+  /// And what has to be known to read them.
+  package var cautionsOfProcesses: [String] = []
+  /// The longest time of the measured phase in which the process was given no turn: somebody had
+  /// stopped it, or the machine was busy with something else.
+  package var longestStandstill: UInt64 = 0
   /// What else the machine did meanwhile.
   package var disturbance: MachineDisturbance?
 

@@ -132,8 +132,15 @@ package struct WorkloadJob<Driver: EngineDriver> {
 
   /// Removes the Realm file unless it is wanted or is evidence; returns its path if it stays.
   private func removeFile(_ driver: Driver, _ outcome: RunOutcome) -> String? {
-    // Who still uses it must not have it closed.
-    if !outcome.unended.isEmpty { return path }
+    // Who still uses it must not have it closed, and may change it as long as this process lives.
+    if !outcome.unended.isEmpty {
+      if settings.path == nil { folder.leaveOpen(KnownNames.dataFile(settings.engine)) }
+      if !settings.keepsFile {
+        let users = outcome.unended.prefix(2).joined(separator: ", ")
+        progress.warn("the Realm file stays, because it was still in use (\(users)): \(path)")
+      }
+      return path
+    }
     driver.close()
     if settings.keepsFile || outcome.status == .failed { return path }
     do {

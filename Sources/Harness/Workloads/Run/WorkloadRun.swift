@@ -419,15 +419,24 @@ package final class WorkloadRun<Driver: EngineDriver> {
         before: first.before, after: last.after))
   }
 
+  /// How often the coordinator looks.
+  private static var lookNanoseconds: UInt64 { 10_000_000 }
+
   /// Watches a phase to its end; false when the run has to stop.
   private func follow(
     _ phase: Phase, start: UInt64, length: UInt64?, _ operations: Int?
   ) -> Bool {
     (progressSeen, progressAt) = (nil, start)
     while true {
-      sleep(nanoseconds: 10_000_000)
-      collect()
+      let asleep = clock.nanoseconds()
+      sleep(nanoseconds: Self.lookNanoseconds)
       let now = clock.nanoseconds()
+      if phase.isMeasured {
+        // Whoever stops the process stops this thread, too, which does little else than sleep.
+        let late = now - min(asleep + Self.lookNanoseconds, now)
+        outcome.longestStandstill = max(outcome.longestStandstill, late)
+      }
+      collect()
       if interruption.isRequested() {
         isInterrupted = true
         return false
@@ -534,6 +543,8 @@ package final class WorkloadRun<Driver: EngineDriver> {
     let start = clock.nanoseconds()
     let (workload, control, ledgers) = (workload, control, ledgers)
     let isMember = settings.member != nil
+    let hasGivenUp = Monitor(false)
+    var watch = FinalCheckWatch<Driver>(interruption, control, settings)
     let hasEnded = Aside.run("final check") {
       var ledger = InvariantLedger()
       do {
@@ -543,16 +554,17 @@ package final class WorkloadRun<Driver: EngineDriver> {
         } else {
           try workload.checkEnd(&ledger)
         }
+      } catch is RunControl.GivenUp {
+        hasGivenUp.withLock { $0 = true }
       } catch {
         Self.report(error, of: "final check", workload.shared.driver, to: control)
       }
       ledgers.withLock { [ledger] in $0.add(ledger) }
     } isLeft: {
-      isInterrupted = interruption.isRequested()
-      let now = clock.nanoseconds()
-      outcome.keeper = lock.keeper(for: settings.patienceNanoseconds, at: now)
-      return isInterrupted || outcome.keeper != nil
+      watch.isLeft(&lock)
     }
+    (isInterrupted, outcome.keeper) = (watch.isInterrupted, watch.keeper)
+    outcome.hasLeftCheck = hasGivenUp.withLock { $0 }
     if !hasEnded {
       // It cannot be stopped; what was measured is kept without it.
       outcome.unended.append(RunOutcome.finalCheck)

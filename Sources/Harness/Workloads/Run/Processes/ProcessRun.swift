@@ -271,10 +271,12 @@ package final class ProcessRun<Driver: EngineDriver> {
       outcome.busyThreads += part.busyThreads
       outcome.reasonsOfProcesses += part.document.verdict.reasons
         .filter { reason in
-          ["load generator saturated", " were given up ", " never finished one"]
+          [Verdict.lateStarts, " were given up ", " never finished one"]
             .contains(where: reason.contains)
         }
         .map { "process \(number): \($0)" }
+      outcome.cautionsOfProcesses += (part.document.verdict.cautions ?? [])
+        .filter { $0.contains(Verdict.standstill) }.map { "process \(number): \($0)" }
       noteWait(part)
       outcome.unended += (part.document.unended ?? []).map { "process \(number), \($0)" }
       elapsed = max(elapsed, part.elapsedSeconds)
@@ -369,6 +371,7 @@ package final class ProcessRun<Driver: EngineDriver> {
     let start = clock.nanoseconds()
     let workload = workload
     let found = Monitor<(ledger: InvariantLedger, error: (any Error)?)>((InvariantLedger(), nil))
+    var watch = FinalCheckWatch<Driver>(interruption, workload.shared.control, settings)
     let hasEnded = Aside.run("final check") {
       var ledger = InvariantLedger()
       do {
@@ -378,11 +381,9 @@ package final class ProcessRun<Driver: EngineDriver> {
       }
       found.withLock { [ledger] in $0.ledger = ledger }
     } isLeft: {
-      isInterrupted = interruption.isRequested()
-      outcome.keeper = lock.keeper(
-        for: settings.patienceNanoseconds, at: clock.nanoseconds())
-      return isInterrupted || outcome.keeper != nil
+      watch.isLeft(&lock)
     }
+    (isInterrupted, outcome.keeper) = (watch.isInterrupted, watch.keeper)
     guard hasEnded else {
       // It cannot be stopped; what was measured is kept without it.
       outcome.unended.append(RunOutcome.finalCheck)
@@ -390,7 +391,9 @@ package final class ProcessRun<Driver: EngineDriver> {
     }
     let (ledger, error) = found.withLock { $0 }
     outcome.ledger.add(ledger)
-    if let violation = error as? Violation {
+    if error is RunControl.GivenUp {
+      outcome.hasLeftCheck = true
+    } else if let violation = error as? Violation {
       note(violation, by: "final check")
     } else if let error {
       failures.append(error.explanation)
