@@ -6,12 +6,7 @@ func untypedElements(_ value: Any?) -> [Any?]? {
   if let values = instance(value, of: NSArray.self) { return values.map { $0 } }
   switch value {
   case nil: return []
-  case let mixed as AnyRealmValue:
-    switch mixed {
-    case .none: return []
-    case .list(let list): return list._untypedElements
-    default: return nil
-    }
+  case let mixed as AnyRealmValue: return untypedElements(mixed._anyValue)
   case let values as [Any]: return values
   case let values as any _UntypedElements: return values._untypedElements
   case let values as Set<AnyHashable>: return values.map { $0.base }
@@ -95,12 +90,7 @@ func untypedEntries(_ value: Any?) -> [StoredText: Any?]? {
   }
   switch value {
   case nil: return [:]
-  case let mixed as AnyRealmValue:
-    switch mixed {
-    case .none: return [:]
-    case .dictionary(let map): return map._untypedEntries
-    default: return nil
-    }
+  case let mixed as AnyRealmValue: return untypedEntries(mixed._anyValue)
   case let map as any _UntypedEntries: return map._untypedEntries
   case let values as [StoredText: Any?]: return values
   case let values as [String: Any?]: return byStoredText(values)

@@ -60,9 +60,8 @@ extension _PersistableInsideOptional where Self: ObjectBase {
   /// The object that an untyped value is, or that its values make.
   public static func _fromAny(_ value: Any?) -> Self? {
     guard let value else { return nil }
-    if let object = instance(value, of: Self.self) { return object }
-    if let object = objectValue(value) {
-      if let object = object as? Self ?? object.typedForm as? Self { return object }
+    if let object = objectValue(value), let own = object as? Self ?? object.typedForm as? Self {
+      return own
     }
     guard _acceptsInside(value) else { return nil }
     let object = Self()
