@@ -1,6 +1,6 @@
-// What a run does before its threads begin and after they have ended, on a thread of its own: the
-// table is filled, and the end is checked. Both may have to wait for the write lock, which others
-// may keep, and a user may have enough meanwhile; then the thread is left to itself.
+// What a run does before its threads begin, on a thread of its own: the table is filled. That may
+// have to wait for the write lock, which others may keep, and a user may have enough meanwhile;
+// then the thread is left to itself.
 internal import Platform
 
 /// Something that is done beside the coordinator, which can leave it there.
@@ -30,39 +30,6 @@ enum Aside {
     }
     thread.join()
     return true
-  }
-}
-
-/// Whether the final check is left to itself: at once where others keep the write lock, and a while
-/// after the user has had enough, so that it can see that and end.
-///
-/// Then nobody uses the file any more, and it need not stay.
-struct FinalCheckWatch<Driver: EngineDriver> {
-  let interruption: any Interruption
-  let control: RunControl
-  let patienceNanoseconds: UInt64
-  private(set) var isInterrupted = false
-  private(set) var keeper: String?
-  private var leavesAt: UInt64?
-  private let clock = MonotonicClock()
-
-  init(_ interruption: any Interruption, _ control: RunControl, _ settings: RunSettings) {
-    self.interruption = interruption
-    self.control = control
-    patienceNanoseconds = settings.patienceNanoseconds
-  }
-
-  mutating func isLeft(_ lock: inout LockWatch<Driver>) -> Bool {
-    let now = clock.nanoseconds()
-    if let leavesAt { return now > leavesAt }
-    keeper = lock.keeper(for: patienceNanoseconds, at: now)
-    if keeper != nil { return true }
-    guard interruption.isRequested() else { return false }
-    isInterrupted = true
-    // What looks at one object after the other sees it; the engine's own walk goes on to its end.
-    control.abort()
-    leavesAt = now + RunControl.givingUpNanoseconds
-    return false
   }
 }
 

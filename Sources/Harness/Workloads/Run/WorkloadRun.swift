@@ -540,37 +540,21 @@ package final class WorkloadRun<Driver: EngineDriver> {
 
   private func checkEnd() {
     progress.step("checking the whole table and file ...")
-    let start = clock.nanoseconds()
-    let (workload, control, ledgers) = (workload, control, ledgers)
-    let isMember = settings.member != nil
-    let hasGivenUp = Monitor(false)
-    var watch = FinalCheckWatch<Driver>(interruption, control, settings)
-    let hasEnded = Aside.run("final check") {
-      var ledger = InvariantLedger()
-      do {
-        if isMember {
-          // The others may still write: the whole is judged by the process that has started them.
-          try FinalCheck.checkPins(workload.shared, &ledger)
-        } else {
-          try workload.checkEnd(&ledger)
-        }
-      } catch is RunControl.GivenUp {
-        hasGivenUp.withLock { $0 = true }
-      } catch {
-        Self.report(error, of: "final check", workload.shared.driver, to: control)
+    let (workload, isMember) = (workload, settings.member != nil)
+    let end = EndCheck.run(settings, control, interruption, &lock) { ledger in
+      if isMember {
+        // The others may still write: the whole is judged by the process that has started them.
+        try FinalCheck.checkPins(workload.shared, &ledger)
+      } else {
+        try workload.checkEnd(&ledger)
       }
-      ledgers.withLock { [ledger] in $0.add(ledger) }
-    } isLeft: {
-      watch.isLeft(&lock)
     }
-    (isInterrupted, outcome.keeper) = (watch.isInterrupted, watch.keeper)
-    outcome.hasLeftCheck = hasGivenUp.withLock { $0 }
-    if !hasEnded {
-      // It cannot be stopped; what was measured is kept without it.
-      outcome.unended.append(RunOutcome.finalCheck)
-      return
+    ledgers.withLock { $0.add(end.ledger) }
+    if let error = end.error {
+      Self.report(error, of: "final check", workload.shared.driver, to: control)
     }
-    outcome.threadNanoseconds += clock.nanoseconds() - start
+    isInterrupted = end.isInterrupted
+    end.note(in: &outcome)
   }
 
   // MARK: - Progress

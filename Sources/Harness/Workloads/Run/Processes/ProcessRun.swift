@@ -368,37 +368,18 @@ package final class ProcessRun<Driver: EngineDriver> {
 
   private func checkEnd(_ board: ProcessBoard) {
     progress.step("checking the whole table and file ...")
-    let start = clock.nanoseconds()
     let workload = workload
-    let found = Monitor<(ledger: InvariantLedger, error: (any Error)?)>((InvariantLedger(), nil))
-    var watch = FinalCheckWatch<Driver>(interruption, workload.shared.control, settings)
-    let hasEnded = Aside.run("final check") {
-      var ledger = InvariantLedger()
-      do {
-        try Self.checkEnd(workload, board, &ledger)
-      } catch {
-        found.withLock { $0.error = error }
-      }
-      found.withLock { [ledger] in $0.ledger = ledger }
-    } isLeft: {
-      watch.isLeft(&lock)
+    let end = EndCheck.run(settings, workload.shared.control, interruption, &lock) { ledger in
+      try Self.checkEnd(workload, board, &ledger)
     }
-    (isInterrupted, outcome.keeper) = (watch.isInterrupted, watch.keeper)
-    guard hasEnded else {
-      // It cannot be stopped; what was measured is kept without it.
-      outcome.unended.append(RunOutcome.finalCheck)
-      return
-    }
-    let (ledger, error) = found.withLock { $0 }
-    outcome.ledger.add(ledger)
-    if error is RunControl.GivenUp {
-      outcome.hasLeftCheck = true
-    } else if let violation = error as? Violation {
+    isInterrupted = end.isInterrupted
+    end.note(in: &outcome)
+    outcome.ledger.add(end.ledger)
+    if let violation = end.error as? Violation {
       note(violation, by: "final check")
-    } else if let error {
+    } else if let error = end.error {
       failures.append(error.explanation)
     }
-    outcome.threadNanoseconds += clock.nanoseconds() - start
   }
 
   private static func checkEnd(
