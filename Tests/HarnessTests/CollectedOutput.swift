@@ -22,4 +22,16 @@ final class CollectedOutput: Sendable {
       isTerminal: isTerminal, output: { text in self.texts.withLock { $0.output += text } },
       errors: { text in self.texts.withLock { $0.errors += text } })
   }
+
+  /// Runs a line of `run`, such as `readers-writer --ops 10`, in this process.
+  func run<Driver: EngineDriver>(
+    _ line: String,
+    until interruption: @escaping @Sendable () -> any Interruption = { TimedInterruption() },
+    _ makeDriver: @escaping @Sendable (_ path: String, DurabilityClass) throws -> Driver
+  ) throws -> ExitCode {
+    try RunVerb.run(
+      line.split(separator: " ").map(String.init),
+      RunVerb.Surroundings(
+        console: console(), interruption: interruption, makeDriver: makeDriver))
+  }
 }

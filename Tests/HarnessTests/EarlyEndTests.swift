@@ -366,11 +366,7 @@ import Testing
     let output = CollectedOutput()
     let interruption = Meddling(body: meddling)
     let words = "\(Self.load) --ops 3000 --output \(folder.path)/out \(more)"
-    let code = try RunVerb.run(
-      words.split(separator: " ").map(String.init),
-      RunVerb.Surroundings(
-        console: output.console(), interruption: { interruption },
-        makeDriver: { _, _ in ModelEngine(bug: nil) }))
+    let code = try output.run(words, until: { interruption }) { _, _ in ModelEngine(bug: nil) }
     return (code, output)
   }
 
@@ -382,22 +378,20 @@ import Testing
     #expect(output.errors.contains("error: cannot write"))
   }
 
+  /// A user who has enough as soon as the final check waits.
+  private struct StopInCheck: Interruption {
+    let engine: ModelEngine
+    func isRequested() -> Bool { engine.checks.withLock { $0.waiting > 0 } }
+  }
+
   /// The final check of a large file takes long; what was measured does not wait for it.
   @Test func anInterruptedFinalCheckCostsNoResults() throws {
-    struct Stop: Interruption {
-      let engine: ModelEngine
-      func isRequested() -> Bool { engine.checks.withLock { $0.waiting > 0 } }
-    }
     let (engine, output) = (ModelEngine(bug: nil), CollectedOutput())
     engine.checks.withLock { $0.isHeld = true }
     let words =
       "readers-writer --readers 1 --objects 50 --value-size 16B --warmup 0s --ops 2000 "
       + "--output \(folder.path)/out"
-    let code = try RunVerb.run(
-      words.split(separator: " ").map(String.init),
-      RunVerb.Surroundings(
-        console: output.console(), interruption: { Stop(engine: engine) },
-        makeDriver: { _, _ in engine }))
+    let code = try output.run(words, until: { StopInCheck(engine: engine) }) { _, _ in engine }
     engine.checks.withLock { $0.isHeld = false }
     engine.checks.notifyAll()
     #expect(code == .interrupted && output.output.contains("the final check had not ended"))
@@ -416,11 +410,9 @@ import Testing
     let words =
       "readers-writer --readers 1 --objects 60000 --value-size 16B --warmup 0s --ops 200 "
       + "--durability memory --output \(folder.path)/out"
-    let code = try RunVerb.run(
-      words.split(separator: " ").map(String.init),
-      RunVerb.Surroundings(
-        console: output.console(), interruption: { Stop(output: output) },
-        makeDriver: { try RealmDriver(path: $0, durability: $1) }))
+    let code = try output.run(words, until: { Stop(output: output) }) {
+      try RealmDriver(path: $0, durability: $1)
+    }
     #expect(code == .interrupted && output.output.contains("the final check had not ended"))
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out")
     #expect(!files.contains { $0.hasPrefix("data.realm") }, "\(files)")
@@ -430,10 +422,6 @@ import Testing
   /// A file that is still in use when the process ends is named, and changes later than the list
   /// is written: it is in the way of nobody.
   @Test func aFileThatHasToStayIsNamedAndReplaced() throws {
-    struct Stop: Interruption {
-      let engine: ModelEngine
-      func isRequested() -> Bool { engine.checks.withLock { $0.waiting > 0 } }
-    }
     let (engine, output) = (ModelEngine(bug: nil), CollectedOutput())
     engine.checks.withLock { $0.isHeld = true }
     let file = folder.path + "/out/data.realm"
@@ -442,7 +430,7 @@ import Testing
     let code = try RunVerb.run(
       words + ["--output", folder.path + "/out"],
       RunVerb.Surroundings(
-        console: output.console(), interruption: { Stop(engine: engine) },
+        console: output.console(), interruption: { StopInCheck(engine: engine) },
         makeDriver: { path, _ in
           #expect(FileManager.default.createFile(atPath: path, contents: nil))
           return engine

@@ -348,11 +348,7 @@ import Testing
     let words =
       "readers-writer --readers 0 --objects 100 --warmup 0s --duration 200ms --interval 20ms "
       + "--rate 10000000/s --output \(path) \(more)"
-    let code = try RunVerb.run(
-      words.split(separator: " ").map(String.init),
-      RunVerb.Surroundings(
-        console: output.console(), interruption: { TimedInterruption() },
-        makeDriver: { _, _ in ModelEngine(bug: nil) }))
+    let code = try output.run(words) { _, _ in ModelEngine(bug: nil) }
     return (path, code, output.output, output.errors)
   }
 
