@@ -77,6 +77,24 @@ internal import Testing
     }
   }
 
+  /// An executable that somebody writes to is waited for, but not without end.
+  @Test func anExecutableThatIsBeingWrittenIsWaitedFor() throws {
+    let path = folder.file("script")
+    try "#!/bin/sh\nexit 7\n".write(toFile: path, atomically: false, encoding: .utf8)
+    #expect(chmod(path, 0o755) == 0)
+    let writing = open(path, O_WRONLY | O_CLOEXEC)
+    #expect(throws: SystemError(call: "start", path: path, code: ETXTBSY)) {
+      try StartedProcess(path, [], hasInput: false)
+    }
+    let closer = Thread.start(name: "closer") {
+      sleep(nanoseconds: 50_000_000)
+      close(writing)
+    }
+    let process = try StartedProcess(path, [], hasInput: false)
+    #expect(process.wait(nanoseconds: Self.minute) == .code(7))
+    closer.joinInTime()
+  }
+
   /// Files of this process that a child keeps open would be kept from others.
   @Test func itHasOnlyItsOwnFiles() throws {
     let file = open(folder.file("open"), O_RDWR | O_CREAT, 0o666)

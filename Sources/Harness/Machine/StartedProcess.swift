@@ -106,9 +106,18 @@ final class StartedProcess: Sendable {
     var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
     defer { for text in words + variables { free(text) } }
     var identifier: pid_t = 0
-    let code = posix_spawn(&identifier, executable, &actions, &attributes, &words, &variables)
-    guard code == 0 else { throw SystemError(call: startCall, path: executable, code: code) }
-    return identifier
+    var tries = 0
+    while true {
+      let code = posix_spawn(&identifier, executable, &actions, &attributes, &words, &variables)
+      if code == 0 { return identifier }
+      // Somebody has it open for writing still: also a process that is just being started, and has
+      // inherited that from whoever has written it.
+      tries += 1
+      guard code == ETXTBSY, tries < 100 else {
+        throw SystemError(call: startCall, path: executable, code: code)
+      }
+      sleep(nanoseconds: 10_000_000)
+    }
   }
 
   deinit {
@@ -123,7 +132,8 @@ final class StartedProcess: Sendable {
   /// What is missing, in words that say what to do; nil of other errors.
   static func words(_ error: SystemError) -> String? {
     guard error.call == startCall, [EAGAIN, ENOMEM].contains(error.code) else { return nil }
-    return "the system has no more threads to give (see 'ulimit -u' and 'ulimit -v')"
+    return "the system has no more processes to give, or no memory for one (see 'ulimit -u' and "
+      + "'ulimit -v')"
   }
 
   // MARK: - Its end
