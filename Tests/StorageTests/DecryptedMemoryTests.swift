@@ -1,10 +1,12 @@
 // The memory of decrypted blocks: a version that comes when too much was decrypted begins without
 // them, and the memory goes with the last reader of the versions before.
 import Foundation
+import Glibc
 import Platform
-import Storage
 import TestSupport
 import Testing
+
+@testable import Storage
 
 @Suite(.ownThreads) struct DecryptedMemoryTests {
   private static let slots = 200
@@ -61,6 +63,27 @@ import Testing
         let after = try DecryptedMemoryTests.anonymousBytes()
         precondition(after - before < 6 << 20, "round \(round): \(after - before) bytes kept")
       }
+    }
+  }
+
+  /// What was taken since a version is read from a journal that no pin keeps.
+  ///
+  /// The writer may cut the file behind it meanwhile.
+  @Test func aJournalThatIsGoneEndsNoReader() async {
+    let folder = TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = folder.file("cut.realm") as String] in
+      let writer = try DecryptedMemoryTests.open(path, limit: 1 << 30)
+      try DecryptedMemoryTests.commit(writer, 0, slots: Array(0..<20), length: 900)
+      let reader = try DecryptedMemoryTests.open(path, limit: 1 << 30, process: 7)
+      _ = SlotTree.content(try reader.pinNewest().reader, try reader.pinNewest().root)
+      for number in 1...200 {
+        try DecryptedMemoryTests.commit(writer, UInt8(number), slots: [number % 20], length: 900)
+      }
+      let record = try #require(try reader.recordSearch.records().first).record
+      let log = record.spaceLog
+      precondition(!log.isNone, "the record has all of its journal itself")
+      precondition(truncate(path, Int(log.offset) & ~4095) == 0)
+      try reader.forgetReused(record)
     }
   }
 

@@ -115,7 +115,10 @@ extension Store {
   private func deltas(of record: CommitRecord, since known: Version) -> [SpaceDelta]? {
     let recent = (try? SpaceDelta.decodeAll(record.deltas)) ?? []
     if recent.contains(where: { $0.version <= known }) { return recent }
-    guard let log = try? readJournal(record.spaceLog, .spaceLog, after: known),
+    // By calls: the writer may cut the file behind the journal, and a page of the map that is not
+    // there any more ends the process.
+    let reading = StoredBlockReading(mapping)
+    guard let log = try? readJournal(record.spaceLog, .spaceLog, after: known, by: reading),
       let older = try? SpaceDelta.decodeAll(log.bytes),
       // No pin keeps the journal: a younger block has taken the place of one of this version.
       log.blocks.allSatisfy({ $0.birth <= record.version })
