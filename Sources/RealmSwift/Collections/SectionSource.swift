@@ -143,9 +143,6 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return sections
   }
 
-  /// When more elements may have another key, looking at all takes less.
-  static func changedMax(of count: Int) -> Int { max(64, count / 16) }
-
   // MARK: - From version to version
 
   /// The version whose elements and keys are there now; nil in a transaction that may have changed
@@ -180,8 +177,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     let change = held.moves.change
     if change.isEmpty { return held.sections }
     let items = query.items()
-    guard
-      change.insertions.count + change.modifications.count <= Self.changedMax(of: items.count),
+    let changed = change.insertions.count + change.modifications.count
+    guard changed <= PassingElements.changedMax(of: items.count),
       held.sections.places.count - change.deletions.count + change.insertions.count == items.count
     else { return nil }
     return held.sections.followed(
@@ -262,7 +259,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if let derived = elements.derived(for: found) {
       // What is derived for `found` is made below alone.
       let passing = unsafeDowncast(derived, to: PassingSections<Key>.self)
-      let most = Self.changedMax(of: elements.count)
+      let most = PassingElements.changedMax(of: elements.count)
       func key(_ item: Int64) -> Key {
         place?.requireHere()
         return self.key(of: query.element(item)!)
@@ -315,7 +312,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   private func followed(to now: SectionState, _ items: [Int64]) -> FoundSections<Key>? {
     guard let known = found.sections.withLock({ $0?.value }), let before = known.transaction,
       let changed = keyTables()?.changed(
-        since: before.state, now.group!, atMost: Self.changedMax(of: items.count))
+        since: before.state, now.group!, atMost: PassingElements.changedMax(of: items.count))
     else { return nil }
     let change = CollectionChange(from: before.items, to: items)
     let inserted = change.insertions.first ?? 0

@@ -109,6 +109,9 @@ final class PassingElements {
     return query.isOfValues ? [members.rank(at: Int(item))] : members.ranks(of: item)
   }
 
+  /// How many of `count` elements may have changed before looking at all takes less.
+  static func changedMax(of count: Int) -> Int { max(64, count / 16) }
+
   /// Goes on to the transaction's state; false when that takes longer than to find the elements
   /// anew.
   func advance(_ group: GroupTransaction, _ stored: StoredTable) -> Bool {
@@ -120,7 +123,7 @@ final class PassingElements {
       else { return false }
       edits = known
     }
-    let most = max(64, keys.count / 16)
+    let most = Self.changedMax(of: keys.count)
     guard let led = query.links.objects(leadingToTouchedSince: linkMarks, group, atMost: most)
     else { return false }
     if query.table.pointee.generation == generation, edits.isEmpty, led.isEmpty {
