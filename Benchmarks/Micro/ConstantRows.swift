@@ -28,7 +28,8 @@ private let names = [
   "equal-indexed-address", "equal-indexed-word", "state-count", "state-indexed-count",
   "state-first", "state-indexed-first", "state-sum", "state-indexed-sum", "level-count",
   "level-indexed-count", "level-first", "level-indexed-first", "level-sum", "level-indexed-sum",
-  "work-queue", "work-queue-indexed",
+  "or-5000-pairs", "or-5000-indexed-pairs", "or-5000-number-pairs", "work-queue",
+  "work-queue-indexed", "work-queue-by-owner",
 ].map { "constants-" + $0 }
 
 nonisolated(unsafe) private var sink = 0
@@ -94,6 +95,19 @@ func constantRows(_ report: inout Report) throws {
   }
   let alternatives = words.prefix(5_000).map { "word == '\($0)'" }.joined(separator: " OR ")
   repeated("or-5000-texts", 1) { pages.filter(alternatives).count }
+  // Alternatives that ask for a value of their own and for something else.
+  func pairs(_ format: String, _ values: [Any]) -> NSPredicate {
+    NSCompoundPredicate(
+      orPredicateWithSubpredicates: values.prefix(5_000).enumerated().map {
+        NSPredicate(format: format, argumentArray: [$0.element, $0.offset % 10])
+      })
+  }
+  let textPairs = pairs("word == %@ AND level == %@", words)
+  repeated("or-5000-pairs", 1) { pages.filter(textPairs).count }
+  let indexedPairs = pairs("indexedWord == %@ AND level == %@", words)
+  repeated("or-5000-indexed-pairs", 1) { pages.filter(indexedPairs).count }
+  let numberPairs = pairs("size == %@ AND level == %@", numbers)
+  repeated("or-5000-number-pairs", 1) { pages.filter(numberPairs).count }
   let wanted = addresses[count / 2]
   repeated("equal-address", 10) { pages.where { $0.address == wanted }.count }
   repeated("equal-indexed-address", 10) { pages.where { $0.indexedAddress == wanted }.count }
@@ -122,6 +136,14 @@ func constantRows(_ report: inout Report) throws {
   repeated("work-queue-indexed", 100) {
     let page = pages.where { $0.indexedState == "state 5" }.first!
     page.indexedState = "state 6"
+    return page.id
+  }
+  // The same of those that belong to one object.
+  let owner = pages.first!
+  for page in pages where page.id % 2 == 0 { page.next = owner }
+  repeated("work-queue-by-owner", 100) {
+    let page = pages.where { $0.next == owner }.first!
+    page.next = nil
     return page.id
   }
   realm.cancelWrite()

@@ -26,6 +26,13 @@ final class Crate: Object {
   @Persisted(originProperty: "crate") var content: LinkingObjects<Item>
 }
 
+/// Holds items in values of any type.
+final class Wagon: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var list: List<AnyRealmValue>
+  @Persisted var dictionary: AnyRealmValue
+}
+
 /// The observed Realm, and how often its observers were called.
 private final class Warehouse {
   static let crates = 100
@@ -39,7 +46,7 @@ private final class Warehouse {
   init(items: Int) throws {
     self.items = items
     var settings = Realm.Configuration(inMemoryIdentifier: "warehouse-\(UUID().uuidString)")
-    settings.objectTypes = [Item.self, Crate.self]
+    settings.objectTypes = [Item.self, Crate.self, Wagon.self]
     realm = try Realm(configuration: settings)
     let queue = thread
     writer = try queue.sync { try Realm(configuration: settings, queue: queue) }
@@ -64,6 +71,12 @@ private final class Warehouse {
         crate.set.insert(item)
         crate.map["\(id)"] = item
       }
+      for crate in crates {
+        let wagon = realm.create(Wagon.self, value: ["id": crate.id])
+        wagon.list.append(objectsIn: crate.items.map { .object($0) })
+        let pairs = crate.items.map { (String($0.id), AnyRealmValue.object($0)) }
+        wagon.dictionary = .fromDictionary(Dictionary(uniqueKeysWithValues: pairs))
+      }
     }
   }
 
@@ -84,11 +97,16 @@ private final class Warehouse {
   ///
   /// - Parameter keyPaths: nil: also what objects lead to.
   func observe(_ number: Int, _ keyPaths: [String]?) {
-    let other = number / 10
+    observe(kind: number % 10, number / 10, keyPaths)
+  }
+
+  /// - Parameter other: which of the things of a kind.
+  func observe(kind: Int, _ other: Int, _ keyPaths: [String]? = nil) {
     let crate = realm.object(ofType: Crate.self, forPrimaryKey: other % Self.crates)!
+    let wagon = realm.object(ofType: Wagon.self, forPrimaryKey: crate.id)!
     let items = realm.objects(Item.self)
     let token: NotificationToken
-    switch number % 10 {
+    switch kind {
     case 0:
       token = realm.object(ofType: Item.self, forPrimaryKey: other * 37 % self.items)!
         .observe(keyPaths: keyPaths) { [unowned self] (_: ObjectChange<Item>) in called() }
@@ -108,6 +126,11 @@ private final class Warehouse {
     case 8:
       token = crate.items.where { $0.isOpen }.sorted(byKeyPath: "name")
         .observe(keyPaths: keyPaths) { [unowned self] _ in called() }
+    case 10:
+      token = items.where { $0.crate == crate }
+        .observe(keyPaths: keyPaths) { [unowned self] _ in called() }
+    case 11: token = wagon.list.observe { [unowned self] _ in called() }
+    case 12: token = wagon.dictionary.dictionaryValue!.observe { [unowned self] _ in called() }
     default:
       token = items.where { $0.crate.id == other % Self.crates }
         .observe(keyPaths: keyPaths) { [unowned self] _ in called() }
@@ -126,15 +149,15 @@ func manyObserverRows(_ report: inout Report) throws {
   }
   let kinds = [
     "object", "list", "filtered", "sorted", "distinct", "linking", "map", "set", "filtered-list",
-    "filtered-by-link",
+    "filtered-by-link", "filtered-by-object", "mixed-list", "mixed-dictionary",
   ]
   for (kind, name) in kinds.enumerated() {
     for count in [1, 100] {
       try measure("observers-different-\(name)-\(count)", &report) { warehouse in
-        for number in 0..<count { warehouse.observe(kind + 10 * number, nil) }
+        for number in 0..<count { warehouse.observe(kind: kind, number) }
       }
       try measure("observers-same-\(name)-\(count)", &report) { warehouse in
-        for _ in 0..<count { warehouse.observe(kind, nil) }
+        for _ in 0..<count { warehouse.observe(kind: kind, 0) }
       }
     }
   }

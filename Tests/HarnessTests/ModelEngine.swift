@@ -72,6 +72,22 @@ final class ModelEngine: CompleteEngine {
       text: bug == .stoppedByAccident ? "Segmentation fault" : use.phrases.joined(separator: " "))
   }
 
+  /// Whether a transaction waits until no other one runs.
+  var isLocking: Bool { bug != .noWriteLock }
+
+  func waitForTurnToWrite() {
+    state.wait(until: { !$0.isWriting || !isLocking }, then: { $0.isWriting = true })
+  }
+
+  /// False when another transaction runs.
+  func takesTurnToWrite() -> Bool {
+    state.withLock { state in
+      if state.isWriting && isLocking { return false }
+      state.isWriting = true
+      return true
+    }
+  }
+
   func openSession(for actor: isolated any Actor) async throws -> ModelSession {
     ModelSession(self)
   }

@@ -105,11 +105,27 @@ final class ModelSession: CompleteSession {
 
   func writeAsynchronously(
     _ actor: isolated any Actor, _ body: () throws -> Void
-  ) async throws { try write(body) }
+  ) async throws {
+    // Waits on a thread of its own: those of tasks are few, and others wait for one.
+    if !engine.takesTurnToWrite() {
+      let engine = engine
+      await withCheckedContinuation { continuation in
+        Thread.start(name: "waiting writer") {
+          engine.waitForTurnToWrite()
+          continuation.resume()
+        }.detach()
+      }
+    }
+    try writeInTurn(body)
+  }
 
   func write(_ body: () throws -> Void) throws {
-    let isLocking = engine.bug != .noWriteLock
-    engine.state.wait(until: { !$0.isWriting || !isLocking }, then: { $0.isWriting = true })
+    engine.waitForTurnToWrite()
+    try writeInTurn(body)
+  }
+
+  private func writeInTurn(_ body: () throws -> Void) throws {
+    let isLocking = engine.isLocking
     defer {
       pending = nil
       engine.state.withLock { $0.isWriting = false }

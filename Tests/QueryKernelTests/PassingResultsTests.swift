@@ -31,6 +31,16 @@ import Testing
       $0.objects(Entry.self).where { $0.bool == true && $0.place.number < 3 }
         .sorted(byKeyPath: "place.number", ascending: false)
     },
+    { realm in
+      let place = realm.objects(Place.self).first!
+      return realm.objects(Entry.self).where { $0.place == place && $0.bool == true }
+    },
+    {
+      let places = Array($0.objects(Place.self).prefix(3))
+      return $0.objects(Entry.self).filter("place IN %@ AND small < %@", places, 3 as UInt8)
+    },
+    { $0.objects(Entry.self).where { $0.decimal > Decimal128(value: 0) } },
+    { $0.objects(Entry.self).filter("small > %@", NSNumber(value: 1.5)) },
     { $0.objects(Entry.self).distinct(by: ["place.number", "bool"]) },
     { $0.objects(Entry.self).distinct(by: ["small"]) },
     { $0.objects(Entry.self).distinct(by: ["text", "bool"]) },

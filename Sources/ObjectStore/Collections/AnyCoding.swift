@@ -58,6 +58,11 @@ package enum AnyCoding {
     tableKey < 1 << 23 && 0..<1 << 40 ~= key.rawValue
   }
 
+  /// The table and the key that a link is entered as.
+  package static func unpacked(_ packed: Int64) -> (tableKey: UInt64, key: ObjectKey) {
+    (UInt64(packed >> 40), ObjectKey(rawValue: packed & (1 << 40 - 1)))
+  }
+
   /// What all links to a table's objects are entered as.
   static func packed(tableKey: UInt64) -> ClosedRange<Int64> {
     Int64(tableKey) << 40...Int64(tableKey) << 40 | (1 << 40 - 1)

@@ -27,6 +27,15 @@ package struct RowSet: Equatable, Sendable {
       &+ words[3].nonzeroBitCount
   }
 
+  /// The one row, if there is one alone.
+  package var only: Int? {
+    if count != 1 { return nil }
+    for index in 0..<4 where words[index] != 0 {
+      return index &* 64 &+ words[index].trailingZeroBitCount
+    }
+    return nil
+  }
+
   @inlinable package mutating func insert(_ row: Int) {
     words[row &>> 6] |= 1 &<< UInt64(row & 63)
   }

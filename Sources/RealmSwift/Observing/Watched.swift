@@ -14,6 +14,8 @@ struct Watched {
     /// Lists, sets or maps in a column of a table's objects; the key paths are those of their
     /// elements.
     case elements(table: UInt64, column: Int, [String]?)
+    /// Values of any type in a column of a table's objects, with everything that they lead to.
+    case mixed(table: UInt64, column: Int)
     /// Objects of a table, by its index, that a query chooses and orders by some paths; with
     /// everything that objects lead to, if it follows links. All that lies in the tables.
     case query(table: Int, [WatchedPath], followsLinks: Bool, tables: Set<UInt64>)
@@ -101,7 +103,9 @@ struct Watched {
     let target = cell.target
     // Values of any type may lead anywhere.
     if target == nil, keyPaths == nil, stored.schema.columns[cell.column].type == .any {
-      return .everything
+      return Watched(
+        .mixed(table: stored.tableKey, column: cell.column), cell.key, cell.table,
+        column: cell.column)
     }
     return Watched(
       .elements(table: stored.tableKey, column: cell.column, target == nil ? [] : keyPaths),
@@ -196,7 +200,7 @@ private final class WatchGroup<Member> {
 
   func canBeConcerned(by changes: ChangeSet) -> Bool {
     switch watched.subject {
-    case .everything: true
+    case .everything, .mixed: true
     case .tables(let tables), .query(_, _, _, let tables):
       changes.tables.keys.contains(where: tables.contains)
     case .rows(let table): isChanged(table, changes)
@@ -239,6 +243,9 @@ private final class WatchGroup<Member> {
     case .elements(let table, _, _):
       guard let owners = owners(step) else { return all }
       return all(among: changed(table, step).union(owners))
+    case .mixed(let table, _):
+      guard let owners = ownersOfMixedValues(step) else { return all }
+      return all(among: changed(table, step).union(owners))
     }
   }
 
@@ -278,11 +285,31 @@ private final class WatchGroup<Member> {
       let origin = watched.table?.pointee.binding.table
     else { return [] }
     let elements = filter?.changedElements(step) ?? step.noObjects
-    if elements.count > members.count { return nil }
+    return owners(of: elements, in: target, step.reader(origin.index))
+  }
+
+  /// The objects with values of any type that lead to what has changed; nil when it takes less to
+  /// ask all members.
+  private func ownersOfMixedValues(_ step: VersionStep) -> Set<ObjectKey>? {
+    guard let origin = watched.table?.pointee.binding.table else { return [] }
     let reader = step.reader(origin.index)
+    var found: Set<ObjectKey> = []
+    for target in step.schema.tables {
+      guard let objects = step.reachingAnywhere[target.tableKey] else { continue }
+      guard let owners = owners(of: objects, in: target, reader) else { return nil }
+      found.formUnion(owners)
+    }
+    return found
+  }
+
+  /// The objects that link to some objects of a table; nil when it takes less to ask all members.
+  private func owners(
+    of objects: ChangedObjects, in target: StoredTable, _ reader: TableReader
+  ) -> Set<ObjectKey>? {
+    if objects.count > members.count { return nil }
     var owners: Set<ObjectKey> = []
-    for element in elements.keys {
-      let links = reader.backlinks(watched.column, element, in: target)
+    for object in objects.keys {
+      let links = reader.backlinks(watched.column, object, in: target)
       if links.count > members.count { return nil }
       links.forEach {
         owners.insert($0)

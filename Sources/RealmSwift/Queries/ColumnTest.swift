@@ -4,7 +4,7 @@ internal import ObjectStore
 internal import Trees
 
 /// A column of the object itself, compared with constants.
-struct ColumnTest {
+final class ColumnTest: Sendable {
   let column: Int
   let type: PropertyType
   let test: ValueTest
@@ -39,6 +39,10 @@ struct ColumnTest {
 
   func rows(_ scan: ClusterScan, among candidates: RowSet) -> RowSet {
     let (reader, cluster) = (scan.table, scan.cluster)
+    // One value is read sooner than a leaf.
+    if let row = candidates.only {
+      return matches(TableReader.location(cluster, row), reader) ? candidates : RowSet()
+    }
     switch range {
     case .nothing: return RowSet()
     case .nulls(let isOutside):

@@ -11,7 +11,8 @@ extension PredicateTree {
       if joint == .not || parts.count < ConstantSet.countMin {
         return .joined(PredicateJoin(joint, parts))
       }
-      let joined = parts.joined(areOpposites: joint == .and)
+      var joined = parts.joined(areOpposites: joint == .and)
+      if joint == .or { joined = joined.groupedByValues() }
       return joined.count == 1 ? joined[0] : .joined(PredicateJoin(joint, joined))
     }
   }
@@ -33,21 +34,17 @@ extension [PredicateTree] {
     }
     return enumerated().compactMap { position, tree in
       guard let group = groups[position], let (first, values) = joined[group],
-        values.count >= ConstantSet.countMin, var comparison = tree.negatedComparison
+        values.count >= ConstantSet.countMin, let alone = tree.negatedComparison
       else { return tree }
       if first != position { return nil }
-      if case .value = comparison.left { swap(&comparison.left, &comparison.right) }
-      comparison.comparator = group.comparator
-      comparison.quantifier = group.quantifier
-      comparison.right = .values(values)
-      comparison.isTruth = false
+      let comparison = alone.joined(group, values)
       return areOpposites ? .not(.comparison(comparison)) : .comparison(comparison)
     }
   }
 }
 
 /// What comparisons have in common that can be joined.
-private struct ComparisonGroup: Hashable {
+struct ComparisonGroup: Hashable {
   /// Of all of them as one.
   let comparator: PredicateComparator
   /// The path with the variable that it starts from.
@@ -95,7 +92,7 @@ extension PredicateTree {
 
   /// The path and the values of which one has to fit what the path leads to; nil for any other
   /// condition.
-  fileprivate var joinable: (group: ComparisonGroup, values: [Any?])? {
+  var joinable: (group: ComparisonGroup, values: [Any?])? {
     guard case .comparison(let comparison) = self else { return nil }
     return comparison.joinable
   }
@@ -124,6 +121,17 @@ extension PredicateComparison {
   fileprivate var path: PredicateOperand {
     if case .value = left { return right }
     return left
+  }
+
+  /// The comparison of the same path with several values.
+  func joined(_ group: ComparisonGroup, _ values: [Any?]) -> PredicateComparison {
+    var joined = self
+    if case .value = left { swap(&joined.left, &joined.right) }
+    joined.comparator = group.comparator
+    joined.quantifier = group.quantifier
+    joined.right = .values(values)
+    joined.isTruth = false
+    return joined
   }
 
   fileprivate var joinable: (group: ComparisonGroup, values: [Any?])? {

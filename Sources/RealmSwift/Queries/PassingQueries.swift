@@ -151,8 +151,9 @@ struct PassingQuery {
 /// The queries that are asked in a running transaction, whether their results are held or made anew
 /// each time.
 final class PassingQueries {
-  /// More queries than this are not known at a time.
-  private static let queriesMax = 64
+  /// More queries than this are not known at a time, nor more elements of all of them.
+  private static let queriesMax = 1_024
+  private static let elementsMax = 4_000_000
 
   private struct Entry {
     /// Nil when the elements cannot be edited.
@@ -165,9 +166,20 @@ final class PassingQueries {
     /// How many times as much as usual is looked at before elements are kept again: they were of
     /// no use.
     var reluctance = 1
+    /// When it was asked for, counted in questions.
+    var lastAsked = 0
   }
 
   @exclusivity(unchecked) private var entries: [QueryIdentity: Entry] = [:]
+  /// How many questions there were.
+  @exclusivity(unchecked) private var asked = 0
+
+  /// Forgets the half of the queries that were not asked for longest.
+  private func forgetHalf() {
+    let asked = entries.values.map(\.lastAsked).sorted()
+    let middle = asked[asked.count / 2]
+    entries = entries.filter { $0.value.lastAsked >= middle }
+  }
 
   /// The elements of a query, if they are known, or worth being known.
   ///
@@ -180,9 +192,11 @@ final class PassingQueries {
     _ group: GroupTransaction, _ find: () -> [Int64]
   ) -> PassingElements? {
     if entries[identity] == nil {
-      if entries.count == Self.queriesMax { entries = [:] }
+      if entries.count == Self.queriesMax { forgetHalf() }
       entries[identity] = Entry(query: PassingQuery(query))
     }
+    asked += 1
+    entries[identity]!.lastAsked = asked
     guard let passing = entries[identity]?.query, let stored = passing.table.pointee.binding.table
     else { return nil }
     if let elements = entries[identity]?.elements {
@@ -206,7 +220,10 @@ final class PassingQueries {
       passing, group, stored, items: find,
       candidates: passing.distinct == nil ? [] : query.elementsBeforeDistinct())
     entries[identity]!.elements = elements
-    if elements == nil { entries[identity] = Entry(query: nil) }
+    if elements == nil { entries[identity] = Entry(query: nil, lastAsked: asked) }
+    if entries.values.reduce(0, { $0 + ($1.elements?.count ?? 0) }) > Self.elementsMax {
+      forgetHalf()
+    }
     return elements
   }
 }

@@ -141,7 +141,7 @@ struct PropertyPath {
 }
 
 /// One step of a path.
-enum PathStep: Equatable {
+enum PathStep: Hashable {
   case property(String)
   /// The value of a key of a map.
   case key(String)

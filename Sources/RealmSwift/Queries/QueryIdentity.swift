@@ -2,6 +2,7 @@
 // from, the condition as text with its constants bit for bit, and the orders.
 internal import Foundation
 internal import ObjectStore
+internal import Storage
 
 /// A query of one Realm as a value; equal ones have the same elements at each version.
 struct QueryIdentity: Hashable {
@@ -23,7 +24,7 @@ struct QueryIdentity: Hashable {
   ) {
     guard let source = Self.source(origin) else { return nil }
     self.source = source
-    var writer = IdentityWriter()
+    var writer = IdentityWriter(realm: origin.realm)
     if let condition {
       let text = PredicateText(condition)
       writer.write(text.text)
@@ -77,9 +78,25 @@ struct QueryIdentity: Hashable {
   }
 }
 
+/// A constant of a condition as bytes: equal ones have the same.
+struct ConstantBytes: Hashable {
+  private let bytes: [UInt8]
+
+  /// Nil when the constant cannot be compared.
+  init?(_ constant: Any?) {
+    var writer = IdentityWriter(realm: nil)
+    guard writer.write(argument: constant ?? NSNull()) else { return nil }
+    bytes = writer.bytes
+  }
+}
+
 /// Writes texts and constants so that no two different rows of them give the same bytes.
 private struct IdentityWriter {
+  private let store: Store?
   private(set) var bytes: [UInt8] = []
+
+  /// - Parameter realm: whose objects can be constants; nil: none can.
+  init(realm: ConfinedRealm?) { store = realm?.store }
 
   mutating func write(_ text: String) { write("t", Array(text.utf8)) }
 
@@ -100,7 +117,11 @@ private struct IdentityWriter {
     case is NSNull: write("n", bits: 0)
     case let bool as Bool where type(of: argument) == Bool.self: write("b", bits: bool ? 1 : 0)
     case let integer as any FixedWidthInteger & SignedInteger:
-      write("i", bits: UInt64(bitPattern: Int64(integer)))
+      guard let integer = Int64(exactly: integer) else { return false }
+      write("i", bits: UInt64(bitPattern: integer))
+    case let integer as any FixedWidthInteger & UnsignedInteger:
+      guard let integer = UInt64(exactly: integer) else { return false }
+      write("w", bits: integer)
     case let number as Double where type(of: argument) == Double.self:
       write("d", bits: number.bitPattern)
     case let number as Float where type(of: argument) == Float.self:
@@ -110,11 +131,33 @@ private struct IdentityWriter {
     case let data as Data: write("y", Array(data))
     case let id as ObjectId: write("o", Array(id.stringValue.utf8))
     case let uuid as UUID: write("u", Array(uuid.uuidString.utf8))
+    case let number as Decimal128:
+      let bits = number.bits
+      write("c", bits: UInt64(truncatingIfNeeded: bits >> 64))
+      write("c", bits: UInt64(truncatingIfNeeded: bits))
+    case let object as ObjectBase: return write(object)
+    // A truth value, an integer and a floating point number are other constants.
+    case let number as NSNumber:
+      write("t", Array("\(type(of: number)) \(String(cString: number.objCType))".utf8))
+      write("m", Array(number.stringValue.utf8))
+    case let number as Decimal: write("e", Array(number.description.utf8))
+    case let area as any _Geospatial:
+      write("g", Array(String(reflecting: area).utf8))
     case let values as [Any]:
       write("l", bits: UInt64(values.count))
       for value in values where !write(argument: value) { return false }
     default: return false
     }
+    return true
+  }
+
+  /// False of an object that may yet become one of the Realm.
+  private mutating func write(_ object: ObjectBase) -> Bool {
+    guard let store, object._realm?.store === store,
+      let table = object._table?.pointee.binding.table
+    else { return false }
+    write("k", bits: table.tableKey)
+    write("k", bits: UInt64(bitPattern: object.lastingKey.rawValue))
     return true
   }
 }

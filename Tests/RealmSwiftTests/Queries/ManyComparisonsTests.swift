@@ -109,6 +109,46 @@ private let words = (0..<30).map { "w\($0 % 2 == 0 ? "\u{e9}" : "E")\($0)" }
     }
   }
 
+  /// Alternatives that ask for a value of their own and for something else.
+  @Test func pairsFindWhatEachFinds() throws {
+    let all = try filled()
+    let numbers: [Any] = Array(0..<40)
+    let doubles: [Any] = (0..<40).map { Double($0) }
+    let inside: [Any] = words.map { "x\($0)y" }
+    let named: [Any] = words.enumerated().map { "\($0.element)\($0.offset)" }
+    let mixed: [Any] = numbers + words.map { $0 as Any }
+    let friends: [Any] = Array(all.prefix(40))
+    let firsts: [(path: String, values: [Any])] = [
+      ("int", numbers), ("indexed", numbers), ("double", doubles), ("text", inside),
+      ("name", named), ("mixed", mixed), ("friend.int", numbers), ("ANY ints", numbers),
+      ("NONE ints", numbers), ("ALL texts", words), ("friend", friends),
+    ]
+    let seconds = [
+      "indexed < %@", "NOT id > %@", "int == %@", "friend.int == %@", "ANY ints == %@",
+    ]
+    for (index, (path, values)) in firsts.enumerated() {
+      // Each value once, and several alternatives of each.
+      for repetitions in [1, 4] {
+        let second = seconds[(index + repetitions) % seconds.count]
+        let parts: [NSPredicate] = (0..<40 * repetitions).map { (number: Int) -> NSPredicate in
+          let value = values[number % values.count]
+          let other: Any = number % 17 * repetitions
+          if number % 3 == 0 {
+            return NSPredicate(
+              format: "\(second) AND \(path) == %@", argumentArray: [other, value])
+          }
+          return NSPredicate(format: "\(path) == %@ AND \(second)", argumentArray: [value, other])
+        }
+        // Among them some that ask otherwise, and an object without a value.
+        let others = [
+          NSPredicate(format: "int == nil AND id < 30"), NSPredicate(format: "id == 77"),
+          NSPredicate(format: "\(path) == nil AND id > 60"),
+        ]
+        check(all, parts + others, "\(path) and \(second), \(repetitions)")
+      }
+    }
+  }
+
   private func lines(_ results: Results<Compared>) -> Int {
     results.explain().split(separator: "\n").count
   }

@@ -31,6 +31,37 @@ import Testing
       withExtendedLifetime(first) {}
     }
   }
+
+  /// What a Realm that is gone has left open is watched, and rolled back for who waits.
+  @Test func aTransactionIsLeftOpen() async {
+    await #expect(processExitsWith: .success) {
+      let configuration = memoryConfiguration()
+      let isWritten = DispatchSemaphore(value: 0)
+      let isLeft = DispatchSemaphore(value: 0)
+      let first = Carrier(value: try Realm(configuration: configuration))
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      limit.rlim_cur = 0
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      let leaving = Thread {
+        do { try Realm(configuration: configuration).beginWrite() } catch { Issue.record(error) }
+        isLeft.signal()
+        #expect(isWritten.wait(timeout: .now() + 60) == .success)
+      }
+      leaving.start()
+      #expect(isLeft.wait(timeout: .now() + 60) == .success)
+      onThread {
+        do {
+          let realm = try Realm(configuration: configuration)
+          try realm.write { _ = realm.create(Dog.self) }
+        } catch {
+          Issue.record(error)
+        }
+      }
+      isWritten.signal()
+      withExtendedLifetime(first) {}
+    }
+  }
 }
 
 /// Brings a Realm out of its queue, to be held.

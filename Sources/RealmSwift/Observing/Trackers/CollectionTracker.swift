@@ -296,27 +296,35 @@ extension CollectionCell {
     return positions(of: filter.changedElements(step), elements, reader)
   }
 
-  /// Which links in values of any type, as they are entered in a tree of links, lead to objects
-  /// that changed.
-  func changedLinks(_ step: VersionStep) -> Set<Int64> {
+  /// Tells which links in some values of any type, as they are entered in a tree of links, lead to
+  /// objects that changed; nil when none does.
+  func changedLinks(_ step: VersionStep, among values: Int) -> ((_ packed: Int64) -> Bool)? {
+    let reaching = step.reachingAnywhere
+    if reaching.isEmpty || values == 0 { return nil }
+    // Through the fewer of both.
+    if reaching.values.reduce(0, { $0 + $1.count }) > values {
+      return { packed in
+        let (tableKey, key) = AnyCoding.unpacked(packed)
+        return reaching[tableKey]?.contains(key) ?? false
+      }
+    }
     let reader = step.reader(storedTable.index)
     var changed: Set<Int64> = []
     for target in step.schema.tables {
-      for object in step.reaching(target.index).keys
+      for object in reaching[target.tableKey]?.keys ?? []
       where reader.backlinks(column, object, in: target).count(of: key) > 0 {
         changed.insert(AnyCoding.packed(tableKey: target.tableKey, object))
       }
     }
-    return changed
+    return changed.isEmpty ? nil : { changed.contains($0) }
   }
 
   /// Where values of any type are that lead to objects which changed.
   private func mixedPositions(_ elements: ElementReader, _ step: VersionStep) -> [Int] {
-    let changed = changedLinks(step)
-    if changed.isEmpty { return [] }
+    guard let isChanged = changedLinks(step, among: elements.count) else { return [] }
     var positions: [Int] = []
     elements.forEach { position, value in
-      if case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, where: changed.contains) {
+      if case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, where: isChanged) {
         positions.append(position)
       }
       return true

@@ -9,18 +9,26 @@ struct NestedContent {
   let place: MixedPlace
   let tag: AnyTag
   private let filter: KeyPathFilter
+  private let keyPaths: [String]?
 
   /// Stops when key paths are given: the values have none.
   init(_ place: MixedPlace, _ tag: AnyTag, _ keyPaths: [String]?) {
     self.place = place
     self.tag = tag
+    self.keyPaths = keyPaths
     filter = KeyPathFilter(keyPaths, place.cell.realm, nil)
   }
 
   /// What has to change so that there may be something to tell.
-  var watched: Watched {
-    // Values may lead to objects of any class.
-    filter.followsLinks ? .everything : .tables([place.cell.storedTable.tableKey])
+  var watched: Watched { .elements(place.cell, keyPaths) }
+
+  /// What observers of the collection itself have in common.
+  var together: ToldTogether {
+    let cell = place.cell
+    return ToldTogether(
+      subject: .nested(
+        table: cell.storedTable.tableKey, cell.key, column: cell.column, place.steps, tag),
+      keyPaths: keyPaths)
   }
 
   /// The entries or elements as bytes, by key or position; nil when there is no such collection any
@@ -37,17 +45,17 @@ struct NestedContent {
 
   /// Whether a step can have changed the collection itself.
   func mayHaveChanged(_ step: VersionStep) -> Bool {
-    let stored = place.cell.storedTable
-    return step.isDeleted(stored.index, place.cell.key) || step.changes(stored.index) != nil
+    let (table, key) = (place.cell.storedTable.index, place.cell.key)
+    return !step.keepsSchema || step.isDeleted(table, key)
+      || step.modifiedColumns(table, key) != nil
   }
 
   /// Which of the values lead to objects that have changed.
   func leadingToChanges(_ values: [[UInt8]], _ step: VersionStep) -> [Int] {
-    guard filter.followsLinks else { return [] }
-    let changed = place.cell.changedLinks(step)
-    if changed.isEmpty { return [] }
+    guard filter.followsLinks, let isChanged = place.cell.changedLinks(step, among: values.count)
+    else { return [] }
     return values.indices.filter { index in
-      values[index].withUnsafeBytes { AnyCoding.hasLink($0, where: changed.contains) }
+      values[index].withUnsafeBytes { AnyCoding.hasLink($0, where: isChanged) }
     }
   }
 }
@@ -55,31 +63,56 @@ struct NestedContent {
 /// Follows a list inside of a mixed value, or results that were chosen from a list or dictionary
 /// there.
 final class NestedTracker: CollectionTracker {
+  /// What the observer knows, and what it was told last.
+  struct State {
+    var known: [[UInt8]]
+    var isOver = false
+    var change: CollectionChange?
+  }
+
   private let content: NestedContent
   private let read: () -> [[UInt8]]
-  private var known: [[UInt8]]
-  private var isOver = false
+  /// Who has the same in common is told the same; nil of results, which may be chosen in any way.
+  private let together: ToldTogether?
+  private var state: State
 
-  /// - Parameter read: the elements while the collection is there.
-  init(_ content: NestedContent, _ read: @escaping () -> [[UInt8]]) {
+  /// - Parameters:
+  ///   - isWhole: whether the elements are those of the collection itself.
+  ///   - read: the elements while the collection is there.
+  init(_ content: NestedContent, isWhole: Bool, _ read: @escaping () -> [[UInt8]]) {
     self.content = content
     self.read = read
-    known = read()
+    together = isWhole ? content.together : nil
+    state = State(known: read())
   }
 
   override var watched: Watched { content.watched }
 
   override func advance(_ step: VersionStep) -> CollectionChange? {
-    if isOver { return nil }
-    let old = known
-    if content.mayHaveChanged(step) {
-      isOver = content.place.isInvalidated(content.tag)
-      known = isOver ? [] : read()
+    if state.isOver { return nil }
+    if let together, let state = step.advancedNestedLists[together] {
+      self.state = state
+    } else {
+      state.change = follow(step)
+      if let together { step.advancedNestedLists[together] = state }
     }
-    var change = Self.change(from: old, to: known)
-    let inserted = Set(change.insertions)
-    let changed = content.leadingToChanges(known, step).filter { !inserted.contains($0) }
-    change.modifications = Set(change.modifications + changed).sorted()
+    return state.change
+  }
+
+  private func follow(_ step: VersionStep) -> CollectionChange? {
+    var change = CollectionChange()
+    if content.mayHaveChanged(step) {
+      let old = state.known
+      state.isOver = content.place.isInvalidated(content.tag)
+      state.known = state.isOver ? [] : read()
+      change = Self.change(from: old, to: state.known)
+    }
+    let changed = content.leadingToChanges(state.known, step)
+    if !changed.isEmpty {
+      let inserted = Set(change.insertions)
+      change.modifications = Set(change.modifications + changed.filter { !inserted.contains($0) })
+        .sorted()
+    }
     return change.told
   }
 
@@ -139,27 +172,58 @@ private func differences(
 
 /// Follows a dictionary inside of a mixed value.
 final class NestedMapTracker: MapFollower {
+  /// What the observer knows, and what it was told last.
+  struct State {
+    var known: [(key: String, value: [UInt8])]
+    var isOver = false
+    var change: MapChange?
+  }
+
   private let content: NestedContent
-  private var known: [(key: String, value: [UInt8])]
-  private var isOver = false
+  private let together: ToldTogether
+  private var state: State
 
   init(_ content: NestedContent) {
     self.content = content
-    known = content.read() ?? []
+    together = content.together
+    state = State(known: content.read() ?? [])
   }
 
   var watched: Watched { content.watched }
 
   func advance(_ step: VersionStep) -> MapChange? {
-    if isOver { return nil }
-    let old = known
-    if content.mayHaveChanged(step) {
-      let read = content.read()
-      isOver = read == nil
-      known = read ?? []
+    if state.isOver { return nil }
+    if let state = step.advancedNestedMaps[together] {
+      self.state = state
+    } else {
+      state.change = follow(step)
+      step.advancedNestedMaps[together] = state
     }
+    return state.change
+  }
+
+  private func follow(_ step: VersionStep) -> MapChange? {
+    let old = state.known
+    let mayHaveChanged = content.mayHaveChanged(step)
+    if mayHaveChanged {
+      let read = content.read()
+      state.isOver = read == nil
+      state.known = read ?? []
+    }
+    let leading = Set(content.leadingToChanges(state.known.map(\.value), step))
+    guard mayHaveChanged else {
+      // Only what the values lead to.
+      let change = MapChange(modifications: leading.sorted().map { state.known[$0].key })
+      return change.isEmpty ? nil : change
+    }
+    return change(from: old, to: state.known, leading)
+  }
+
+  private func change(
+    from old: [(key: String, value: [UInt8])], to known: [(key: String, value: [UInt8])],
+    _ leading: Set<Int>
+  ) -> MapChange? {
     let before = Dictionary(uniqueKeysWithValues: old.map { (StoredText($0.key), $0.value) })
-    let leading = Set(content.leadingToChanges(known.map(\.value), step))
     var change = MapChange()
     for (index, entry) in known.enumerated() {
       if let value = before[StoredText(entry.key)] {
@@ -182,7 +246,7 @@ extension MixedPlace {
   /// The tracker of the list in this place.
   func makeTracker(_ keyPaths: [String]?) -> CollectionTracker {
     let content = NestedContent(self, .list, keyPaths)
-    return NestedTracker(content) { content.read()?.map(\.value) ?? [] }
+    return NestedTracker(content, isWhole: true) { content.read()?.map(\.value) ?? [] }
   }
 }
 
@@ -192,7 +256,7 @@ extension NestedOrigin {
     of results: ResultsSource<Element>, _ keyPaths: [String]?
   ) -> CollectionTracker {
     let realm = place.cell.realm
-    return NestedTracker(NestedContent(place, tag, keyPaths)) {
+    return NestedTracker(NestedContent(place, tag, keyPaths), isWhole: false) {
       (0..<results.count).map { position in
         var writer = AnyValueWriter { (realm.tableKey(of: $0), $0._key) }
         writer.append(AnyRealmValue._fromAny(results.element(at: position)._anyElement) ?? .none)

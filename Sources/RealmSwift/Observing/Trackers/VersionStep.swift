@@ -32,6 +32,16 @@ final class VersionStep {
   let noObjects = ChangedObjects([])
   /// From which objects some paths lead to something else.
   var reachingByPaths: [[WatchedPath]: ChangedObjects] = [:]
+  /// Objects of all tables that changed, or lead to one that did, by their table's key: what values
+  /// of any type may link to.
+  private(set) lazy var reachingAnywhere: [UInt64: ChangedObjects] = {
+    var found: [UInt64: ChangedObjects] = [:]
+    for table in schema.tables {
+      let objects = reaching(table.index)
+      if !objects.isEmpty { found[table.tableKey] = objects }
+    }
+    return found
+  }()
   /// What observers of one collection are told, who all are told the same.
   private var told: [ToldTogether: CollectionChange?] = [:]
   private var toldOfMaps: [ToldTogether: MapChange?] = [:]
@@ -39,6 +49,9 @@ final class VersionStep {
   var advanced: [ObjectIdentifier: AdvancedElements] = [:]
   /// The same of sections.
   var advancedSections: [ObjectIdentifier: AdvancedSections] = [:]
+  /// The same of lists, and of dictionaries, inside of mixed values.
+  var advancedNestedLists: [ToldTogether: NestedTracker.State] = [:]
+  var advancedNestedMaps: [ToldTogether: NestedMapTracker.State] = [:]
   /// The columns whose links can lead to each table.
   private(set) lazy var linkColumns = schema.tables.indices.map { schema.linkColumns(to: $0) }
 
@@ -192,6 +205,8 @@ struct ToldTogether: Hashable {
     case elements(table: UInt64, ObjectKey, column: Int)
     /// The objects that link to an object by a column of a table.
     case backlinks(table: UInt64, ObjectKey, from: UInt64, column: Int)
+    /// A list or dictionary inside of a mixed value.
+    case nested(table: UInt64, ObjectKey, column: Int, [PathStep], AnyTag)
   }
 
   let subject: Subject
