@@ -9,11 +9,12 @@ from bisect import bisect_left
 from collections import namedtuple
 
 from .masks import Mask, Unreadable, line_of
+from .words import PART, WORD
 
 Token = namedtuple("Token", "text start end newline")  # newline: whether one stands before it
 
 # The mask (masks.py) makes each character of a literal a quotation mark.
-TOKEN = re.compile(r'@\w[\w.]*|`\w+`|[#$]?[^\W\d]\w*|\$\d+|\d\w*(?:\.\d\w*)?|"+|[^\s\w]')
+TOKEN = re.compile(rf'@\w[\w.]*|`{PART}+`|[#$]?{WORD}|\$\d+|\d\w*(?:\.\d\w*)?|"+|[^\s\w]')
 # One may stand behind code. It ends with its line, but in brackets a condition goes on.
 DIRECTIVE = re.compile(r"#(if|elseif|else|endif)\b[^\r\n]*")
 LINE_END = re.compile(r"\r\n|\r|\n")
