@@ -97,11 +97,11 @@ class ObjectiveRules:
         spoken = [range(type_.first, type_.body[1]) for type_ in self.spoken]
         spoken += [range(type_.first, type_.index) for type_ in types if type_.kind == "enum"]
         for k, token in enumerate(source.tokens):
+            if token.text not in ONLY_OBJECTIVE or not self.edits.is_free(token.start):
+                continue
             is_spoken = source.line(token.start) in told or any(k in part for part in spoken)
-            is_conditional = self._is_under_condition(token.start)
             is_model = innermost(types, k) in self.folder.members and token.text != "#selector"
-            if token.text in ONLY_OBJECTIVE and not (is_spoken or is_conditional or is_model) \
-                    and self.edits.is_free(token.start):
+            if not (is_spoken or is_model or self._is_under_condition(token.start)):
                 found.append(token)
         if found:
             words = ", ".join(f"'{word}'" for word in sorted({token.text for token in found}))

@@ -153,8 +153,7 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules, ObjectiveRul
         source, tokens = self.source, self.source.tokens
         is_missing = self.wraps and not self.folder.sees_all_of_realm(source)
         has_other = imports(source, "RealmSwift")
-        names = sorted({t.text for t in tokens if t.text.startswith("RLM") and t.text != "RLMIterator"
-                        and self.edits.is_free(t.start)})
+        names = sorted({token.text for k, token in enumerate(tokens) if self._is_of_realm(k)})
         missing = [name for name in names if name not in PRODUCT_REALM]
         for found in read_imports(source):
             if found.module != "Realm":
@@ -183,6 +182,12 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules, ObjectiveRul
                 self.edits.remove_statement(found.first, found.behind)
         if is_missing:
             self._add_import()
+
+    def _is_of_realm(self, k):
+        """Whether a token that stays names something of the module `Realm`, and no type of these sources."""
+        token = self.source.tokens[k]
+        return token.text.startswith("RLM") and token.text != "RLMIterator" and self.edits.is_free(token.start) \
+            and isinstance(self.folder.names.find([token.text], self.source, k), Outside)
 
     def _is_under_condition(self, place):
         return any(begin <= place < end for begin, end in self.source.conditional)

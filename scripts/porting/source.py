@@ -5,10 +5,10 @@ so that nothing is changed on a guess. A text literal is one token; where code i
 those of the text's pieces: `"a\\(b)c"` are `"a\\`, `(`, `b`, `)` and `c"`.
 """
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import namedtuple
 
-from .masks import Mask, Unreadable, line_of
+from .masks import Mask, Unreadable
 from .words import PART, WORD
 
 Token = namedtuple("Token", "text start end newline")  # newline: whether one stands before it
@@ -25,6 +25,7 @@ class Source:
     def __init__(self, name, text):
         self.name = name
         self.text = text
+        self.line_begins = [0] + [match.end() for match in LINE_END.finditer(text)]
         mask = Mask(text)
         masked = mask.run()
         self.comments = mask.comments
@@ -46,7 +47,7 @@ class Source:
 
     def line(self, place):
         """The number of the line of a place in the text."""
-        return line_of(self.text, place)
+        return bisect_right(self.line_begins, place)
 
     def line_end(self, place):
         """What ends the line of a place; of the last line what ends the first."""

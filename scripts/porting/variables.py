@@ -28,6 +28,9 @@ class VariableRules:
             if objective:
                 self._strip(found)
             return set(), set()
+        if (objective or found.has("dynamic")) and set(names) <= said.ignored:
+            self._strip(found)
+            return set(), set()
         if found.has("dynamic") and tokens[found.index].text == "let" and not any(
                 m and m.kind for m in (self.folder.made(source, found, v) for v in found.names)):
             self.leave(
@@ -51,7 +54,7 @@ class VariableRules:
         place = tokens[found.index].start
         blocks = [v.block for v in found.names if v.block]
         is_computed = any(not is_observed(source, block) for block in blocks)
-        if is_computed or set(names) <= said.ignored:
+        if is_computed:
             self._strip(found)
             return set(), set()
         if said.mixed:
