@@ -142,7 +142,7 @@ import Testing
   func aMember(old: String, new: String) throws {
     let folder = try PortedFolder()
     func source(_ member: String) -> String {
-      "import RealmSwift\n\nclass Cat: Object {\n  \(member)\n}\n"
+      "import Foundation\nimport RealmSwift\n\nclass Cat: Object {\n  \(member)\n}\n"
     }
     try folder.add("A.swift", Data(source(old).utf8))
     let result = try folder.port("--write")
@@ -185,7 +185,7 @@ import Testing
     ] as [(String, String?)])
   func whatStays(body: String, said: String?) throws {
     let folder = try PortedFolder()
-    let source = Data("import RealmSwift\n\(body)\n".utf8)
+    let source = Data("import Foundation\nimport RealmSwift\n\(body)\n".utf8)
     try folder.add("A.swift", source)
     let result = try folder.port("--write")
     #expect(result.status == 0, "\(result.output)")

@@ -11,7 +11,7 @@ import Testing
   static let names = [
     "access-of-imports", "attributes-on-a-line", "box-passed-on", "boxes-that-stay", "called",
     "comments", "conditions", "conditions-behind-code", "declared-twice", "encoded", "enumerations",
-    "exported-class", "exported-import", "foreign-types", "ignored-collections",
+    "exported-class", "exported-import", "foreign-types", "foundation", "ignored-collections",
     "ignored-constants", "import-class",
     "interpolated", "kept-variable-box", "layout", "locals-beside-a-box", "members-of-other-types",
     "mixed-line-ends",

@@ -19,7 +19,7 @@ class Folder:
         self.fixed = set(fixed)
         self.types = {source: read_types(source) for source in sources}
         self.names = Names(self.types)
-        self.exported = any(imports(source, "RealmSwift", exported=True) for source in sources)
+        self.exported = self.is_exported("RealmSwift")
         self.exported_whole = any(imports(source, "RealmSwift", whole=True, exported=True) for source in sources)
         self._members, self._scopes = {}, {}
         self.doubtful = {}  # classes whose superclass can be several: its name
@@ -54,17 +54,20 @@ class Folder:
         """Whether a source sees more than single names of the interface."""
         return self.exported_whole or imports(source, "RealmSwift", whole=True)
 
-    def new_import(self):
-        """What a new import of the interface says: with an access level where all others have one.
+    def is_exported(self, module):
+        return any(imports(source, module, exported=True) for source in self.sources)
+
+    def new_import(self, module):
+        """What a new import says: with an access level where all others of the module have one.
 
         Swift refuses one without where another in the module has one.
         """
         levels = {found.access for source in self.sources for found in read_imports(source)
-                  if found.module == "RealmSwift"}
+                  if found.module == module}
         if not levels or None in levels:
-            return "import RealmSwift"
+            return f"import {module}"
         # Less than `internal` would not do for a class that other sources see.
-        return f"{min([*levels, 'internal'], key=ACCESS.index)} import RealmSwift"
+        return f"{min([*levels, 'internal'], key=ACCESS.index)} import {module}"
 
     # What is made of types of the interface
 

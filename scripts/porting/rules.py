@@ -2,15 +2,16 @@
 
 A folder is read as a whole first (folder.py): which classes are models, which variables are boxes and how they are
 used, which enumerations are stored. Then each source is changed by itself: classes.py, naming.py, variables.py,
-collections.py, objective.py, and here what belongs to none of them. What is met and left alone is said, with its
-reason.
+collections.py, objective.py, imports.py, and here what belongs to none of them. What is met and left alone is said,
+with its reason.
 """
 
-from .classes import REST_OF_LINE, ClassRules, line_before
+from .classes import ClassRules
 from .collections import CollectionRules
 from .declarations import bare, innermost, is_word
 from .edits import Edits
-from .expressions import PRODUCT_REALM, imports, last_word, read_imports
+from .expressions import imports, last_word
+from .imports import ImportRules
 from .masks import Unreadable
 from .names import Outside
 from .naming import NamingRules
@@ -49,7 +50,7 @@ def decide(folder):
             Port(folder, source).types()
 
 
-class Port(ClassRules, NamingRules, VariableRules, CollectionRules, ObjectiveRules):
+class Port(ClassRules, NamingRules, VariableRules, CollectionRules, ObjectiveRules, ImportRules):
     """The changes of one source."""
 
     def __init__(self, folder, source):
@@ -96,6 +97,9 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules, ObjectiveRul
         if note not in self.told:
             self.told.add(note)
             self.left.append(note)
+
+    def _is_under_condition(self, place):
+        return any(begin <= place < end for begin, end in self.source.conditional)
 
     # MARK: Other declarations
 
@@ -145,72 +149,3 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules, ObjectiveRul
             if not isinstance(found, Outside):
                 return length if all(self.folder.is_model(one) for one in found) else 0
         return 0
-
-    # MARK: Imports
-
-    def _imports(self):
-        """Adds `import RealmSwift` where that is missing now, and removes `import Realm` that nothing needs."""
-        source, tokens = self.source, self.source.tokens
-        is_missing = self.wraps and not self.folder.sees_all_of_realm(source)
-        has_other = imports(source, "RealmSwift")
-        names = sorted({token.text for k, token in enumerate(tokens) if self._is_of_realm(k)})
-        missing = [name for name in names if name not in PRODUCT_REALM]
-        for found in read_imports(source):
-            if found.module != "Realm":
-                continue
-            place = tokens[found.index].start
-            if found.behind > found.index + 2:
-                self.leave(place, "a part of the Objective-C interface, which is not there; remove the import")
-            elif names:
-                there = [name for name in names if name not in missing]
-                if there:
-                    self.leave(place, f"'import Realm' stays for {', '.join(there)}: name the product 'Realm' in the "
-                                      "manifest")
-                if missing:
-                    self.leave(place, f"the product 'Realm' has no {', '.join(missing)}; write the types of "
-                                      "RealmSwift")
-            elif self._is_under_condition(place):
-                self.leave(place, "'import Realm' stays, as it is compiled under a condition")
-            elif found.first != found.index and tokens[found.index - 1].text != "@preconcurrency":
-                self.leave(place, "'import Realm' stays for its attribute")
-            elif is_missing:
-                self.edits.replace(place, tokens[found.index + 1].end, self.folder.new_import())
-                is_missing, has_other = False, True
-            elif not has_other:
-                self.leave(place, "'import Realm' stays: without RealmSwift nothing would be imported")
-            else:
-                self.edits.remove_statement(found.first, found.behind)
-        if is_missing:
-            self._add_import()
-
-    def _is_of_realm(self, k):
-        """Whether a token that stays names something of the module `Realm`, and no type of these sources."""
-        token = self.source.tokens[k]
-        return token.text.startswith("RLM") and token.text != "RLMIterator" and self.edits.is_free(token.start) \
-            and isinstance(self.folder.names.find([token.text], self.source, k), Outside)
-
-    def _is_under_condition(self, place):
-        return any(begin <= place < end for begin, end in self.source.conditional)
-
-    def _add_import(self):
-        """`import RealmSwift` behind the other imports, or at the top behind what is said of the file."""
-        source, tokens, text = self.source, self.source.tokens, self.source.text
-        words = self.folder.new_import()
-        own = [tokens[found.behind - 1].end for found in read_imports(source)]
-        own = [place for place in own if not self._is_under_condition(place)]
-        if own:
-            rest = REST_OF_LINE.match(text, own[-1])
-            if rest:
-                self.edits.insert(rest.end(), source.line_end(rest.end()) + words)
-            else:
-                self.edits.insert(own[-1], f"; {words}")
-            return
-        first = max(text.rfind("\n", 0, source.first_code), text.rfind("\r", 0, source.first_code)) + 1
-        # Comments right above the first declaration are about it, unless the file begins with them.
-        place = first
-        while (before := line_before(text, place)) is not None and text[before:place].strip():
-            place = before
-        if place == 0 and not text.startswith("///"):
-            place = first
-        line_end = source.line_end(first)
-        self.edits.insert(place, f"{words}{line_end}{line_end}")
