@@ -126,7 +126,14 @@ import Testing
       "@Persisted(originProperty: \"b\") var a: LinkingObjects<Dog>"
     ),
     ("override init() { super.init() }", "required init() { super.init() }"),
+    ("required override init() { super.init() }", "required init() { super.init() }"),
     ("public override init() { super.init() }", "public required init() { super.init() }"),
+    ("@objc dynamic var 🐈 = 0", "@Persisted var 🐈 = 0"),
+    ("@objc(a:) func f(a: Int) {}", "func f(a: Int) {}"),
+    (
+      "@objc public convenience init(a: Int) { self.init() }",
+      "public convenience init(a: Int) { self.init() }"
+    ),
     (
       "#if DEBUG\n  @objc dynamic var a = 0\n  #endif",
       "#if DEBUG\n  @Persisted var a = 0\n  #endif"
@@ -135,7 +142,7 @@ import Testing
   func aMember(old: String, new: String) throws {
     let folder = try PortedFolder()
     func source(_ member: String) -> String {
-      "import RealmSwift\n\nclass Cat: Object {\n  \(member)\n}\n"
+      "import Foundation\nimport RealmSwift\n\nclass Cat: Object {\n  \(member)\n}\n"
     }
     try folder.add("A.swift", Data(source(old).utf8))
     let result = try folder.port("--write")
@@ -151,7 +158,6 @@ import Testing
       ("class Cat: Object { @objc dynamic var a = NSDate() }", "write Date"),
       ("class Cat: Object { @objc dynamic var a: CGFloat = 0 }", "write Double"),
       ("class Cat: Object { @objc dynamic var a: [String] = [] }", "write List"),
-      ("class Cat: Object { @objc func f() {} }", "Linux has none"),
       ("class Cat: Object { @Persisted var b: Int; @objc dynamic var a = 0 }", "not stored where"),
       ("class Cat: Object { @Persisted var b: Int; let a = List<Int>() }", "not stored where"),
       ("class Cat: Object { init(a: Int) { super.init() } }", "needs 'required init()"),
@@ -160,6 +166,8 @@ import Testing
         "still counts"
       ),
       ("class Cat: Model { @objc dynamic var a = 0 }", "not told by these sources"),
+      ("class Cat: Model { let a = List<Int>() }", "not told by these sources"),
+      ("class Cat: RLMObject {}", "derive it from 'Object'"),
       ("class Cat: Object { let a: List<Int> }", "not made where it is declared"),
       ("class Cat: Object { let a = List<Int>(), b = RealmOptional<Int>() }", "write one a line"),
       (
@@ -169,7 +177,7 @@ import Testing
       ("class Cat: Object { let a = RealmOptional<Int>() }\nfunc f(c: Cat) { g(c.a) }", "stays a"),
       ("import Realm\nfunc f() { print(RLMRealmPathForFile(\"a\")) }", "name the product 'Realm'"),
       ("import Realm.Private", "remove the import"),
-      ("class Cat: NSObject { @objc dynamic var a = 0; let b = List<Int>() }", nil),
+      ("class Cat: NSObject { dynamic var a = 0; let b = List<Int>() }", nil),
       ("struct Cat { let a = List<Int>(); dynamic var b = 0 }", nil),
       ("class Object {}\nclass Cat: Object { dynamic var a = 0 }", nil),
       ("class Cat: Object { @Persisted var a: Int; var b = 3; required init() {} }", nil),
@@ -177,7 +185,7 @@ import Testing
     ] as [(String, String?)])
   func whatStays(body: String, said: String?) throws {
     let folder = try PortedFolder()
-    let source = Data("import RealmSwift\n\(body)\n".utf8)
+    let source = Data("import Foundation\nimport RealmSwift\n\(body)\n".utf8)
     try folder.add("A.swift", source)
     let result = try folder.port("--write")
     #expect(result.status == 0, "\(result.output)")
@@ -187,6 +195,22 @@ import Testing
     } else {
       #expect(!result.output.contains("left: "), "\(result.output)")
     }
+  }
+
+  /// What the product `Realm` has can stay; only other names are to be written otherwise.
+  @Test func theProductRealmIsKnown() throws {
+    let names = try text(of: "../../Sources/Realm/ObjectiveCNames.swift")
+      .matches(of: #/public (?:typealias|let|func) (RLM\w+)/#).map { String($0.1) }
+    try #require(names.count > 10)
+    let folder = try PortedFolder()
+    try folder.add(
+      "A.swift", Data("import Realm\nlet a = (\(names.joined(separator: ", ")))\n".utf8))
+    let there = try folder.port().output
+    #expect(there.contains("name the product 'Realm'") && !there.contains("has no"), "\(there)")
+    try folder.add("A.swift", Data("import Realm\nlet a: (RLMError, RLMRealm)\n".utf8))
+    let missing = try folder.port().output
+    #expect(missing.contains("stays for RLMError:"), "\(missing)")
+    #expect(missing.contains("the product 'Realm' has no RLMRealm;"), "\(missing)")
   }
 
   @Test func lineEndsByteOrderMarkAndRightsStay() throws {

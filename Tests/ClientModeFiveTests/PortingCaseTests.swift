@@ -10,11 +10,14 @@ import Testing
 @Suite struct PortingCaseTests {
   static let names = [
     "access-of-imports", "attributes-on-a-line", "box-passed-on", "boxes-that-stay", "called",
-    "comments", "conditions-behind-code", "conditions", "encoded", "enumerations", "exported-class",
-    "exported-import", "foreign-types", "ignored-collections", "import-class", "interpolated",
-    "kept-variable-box", "layout", "locals-beside-a-box", "mixed-line-ends", "no-import",
-    "objective-c", "other-keys", "other-things-of-that-name", "partial-imports", "private-init",
-    "qualified-names", "same-name", "statements-on-a-line",
+    "comments", "conditions", "conditions-behind-code", "declared-twice", "encoded", "enumerations",
+    "exported-class", "exported-import", "foreign-types", "foundation", "ignored-collections",
+    "ignored-constants", "import-class",
+    "interpolated", "kept-variable-box", "layout", "locals-beside-a-box", "members-of-other-types",
+    "mixed-line-ends",
+    "no-import", "objective-c", "objective-classes", "objective-protocols", "other-keys",
+    "other-things-of-that-name", "partial-imports", "private-init", "qualified-names", "same-name",
+    "statements-on-a-line",
   ]
 
   /// No case is left out.

@@ -22,7 +22,7 @@ class Boxes:
         self._find()
         for name in self.declared:
             for text in folder.unread:
-                if re.search(rf"\b{re.escape(name)}\b", text):
+                if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
                     self.keep(name, "a source that could not be read may use it")
         self._other_members()
         self.uses = {source: self._uses(source) for source in folder.sources if self.declared}
@@ -96,6 +96,8 @@ class Boxes:
         if not is_member(tokens, k) or _is_called(tokens, k):
             return None
         before = tokens[k - 2]
+        if before.text == "self" and tokens[k - 3].text != ".":
+            return self._member_of(innermost(self.folder.types[source], k), source, k)
         if is_word(before.text) and before.text[0].isupper() and tokens[k - 3].text != "\\":
             # A case, or a member of the type itself.
             if not isinstance(self.folder.names.find([before.text], source, k), Outside):
@@ -105,12 +107,16 @@ class Boxes:
     def _own(self, source, scopes, k):
         """What a name with nothing before it is."""
         tokens = source.tokens
-        name = bare(tokens[k].text)
         if self._is_label(source, scopes, k):
             return self._part_of_tuple(source, scopes, k)
         if scopes.is_local(k) or _is_called(tokens, k):
             return None
-        around = innermost(self.folder.types[source], k)
+        return self._member_of(innermost(self.folder.types[source], k), source, k)
+
+    def _member_of(self, around, source, k):
+        """What a name is that means a member of the type around it, or nothing of it."""
+        tokens = source.tokens
+        name = bare(tokens[k].text)
         if around is None:
             return None
         if self._has(around, name):

@@ -21,8 +21,9 @@ class ClassRules:
             self._initializer(type_, function)
             if function.name in GONE:
                 self.leave(tokens[function.index].start, f"'{function.name}()' is none of the interface; remove it")
-        own = [f for f in functions if f.name == "init" and not self._is_convenience(f)]
-        if own and not any(f.parameters[1] == f.parameters[0] + 1 for f in functions if f.name == "init"):
+        initializers = [f for f in functions if f.name == "init" and id(f) not in self.removed]
+        own = [f for f in initializers if not self._is_convenience(f)]
+        if own and not any(f.parameters[1] == f.parameters[0] + 1 for f in initializers):
             self.leave(
                 tokens[own[0].index].start,
                 f"'{type_.name}' has an initializer of its own: it needs 'required init() {{ super.init() }}', too")
@@ -55,6 +56,7 @@ class ClassRules:
             objective = find_attribute(source, found.first, found.index, "@objc")
             if objective:
                 self._strip(found)
+        self._overrides(type_)
         for name in ("@objc", "@objcMembers"):
             objective = type_.attribute(name)
             if objective:
@@ -66,7 +68,7 @@ class ClassRules:
         functions = self.folder.members[type_][1]
         for function in functions:
             if id(function) not in self.removed and find_attribute(source, function.first, function.index, "@objc"):
-                self.leave(tokens[function.index].start, f"'@objc' of '{function.name}': Linux has none; remove it")
+                self._strip(function)
         if type_.kind != "extension" or not functions or type_.inherited:
             return
         begin = tokens[type_.body[0]].end
@@ -130,9 +132,13 @@ class ClassRules:
         if function.name != "init":
             return
         words = [t.text for t in tokens[function.first:function.index]]
-        inside = [t.text for t in tokens[function.parameters[0]:function.parameters[1]]]
-        if "RLMObjectSchema" in inside or "RLMSchema" in inside or "RLMRealm" in inside:
-            self.leave(tokens[function.index].start, "an initializer for the Objective-C interface; remove it")
+        inside = {t.text for t in tokens[function.parameters[0]:function.parameters[1]]}
+        if inside & {"RLMObjectSchema", "RLMSchema", "RLMRealm"}:
+            if self._only_passes_on(function):
+                self._remove_function(function)
+            else:
+                self.leave(tokens[function.index].start, "an initializer for the Objective-C interface; remove it")
+            return
         if "override" not in words or function.parameters[1] != function.parameters[0] + 1:
             return
         override = next(k for k in range(function.first, function.index) if tokens[k].text == "override")
@@ -143,9 +149,18 @@ class ClassRules:
                        "can make objects")
             return
         if "required" in words:
-            # Fine as it is; 'override' alone is what is missing a word.
+            self._remove_tokens(override, override + 1)  # implied
             return
         self.edits.replace(tokens[override].start, tokens[override].end, "required")
+
+    def _only_passes_on(self, function):
+        """Whether an initializer calls that of the superclass or `fatalError`, and nothing else."""
+        tokens = self.source.tokens
+        first, behind = function.body[0] + 1, function.body[1]
+        words = [token.text for token in tokens[first:behind]]
+        call = next((len(head) for head in (["super", ".", "init", "("], ["fatalError", "("])
+                     if words[:len(head)] == head), None)
+        return not words or call is not None and self.source.partner[first + call - 1] == behind - 1
 
     def _remove_function(self, function):
         """Removes a function with its documentation."""

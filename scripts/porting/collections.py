@@ -3,34 +3,39 @@ import re
 
 from .declarations import behind_generics, is_observed
 from .expressions import BOXES, COLLECTIONS, name_in, text_of
+from .variables import declared_twice
 
 
 class CollectionRules:
     """Rules of `Port` for collections and boxes."""
 
-    def _several_made(self, found, names, made, roles, ignored, mixed):
+    def _several_made(self, found, names, made, said):
         """`let a = List<T>(), b = List<U>()`: one declaration each."""
         source, tokens = self.source, self.source.tokens
         begin, end = tokens[found.first].start, tokens[found.end - 1].end
         plain = all(
             m and m.kind in COLLECTIONS and m.text and m.brackets[1] == m.brackets[0] + 1 and m.is_whole and not v.block
             for m, v in zip(made, found.names))
-        if mixed or not plain or set(names) & ignored or found.has("lazy") or source.comments_in(begin, end):
+        taken = [name for name in names if name in said.taken]
+        if taken:
+            self.leave(begin, declared_twice(taken[0]))
+            return set(), set(names)
+        if said.mixed or not plain or set(names) & said.ignored or found.has("lazy") or source.comments_in(begin, end):
             self.leave(begin, "several collections or boxes in one declaration; write one a line")
             return set(), set(names)
         head = self._head_words(found)
         lines = [
-            " ".join([self._wrapper(name, roles)] + head + ["var", f"{tokens[v.name].text}: {m.text}"])
+            " ".join([self._wrapper(name, said.roles)] + head + ["var", f"{tokens[v.name].text}: {m.text}"])
             for name, m, v in zip(names, made, found.names)]
         self.wraps = True
         self._replace_by_lines(begin, end, lines)
         return set(names), set()
 
-    def _made(self, found, variable, name, roles, ignored, mixed):
+    def _made(self, found, variable, name, said):
         """`List<T>()` and its like, boxes, and backlinks."""
         source, tokens = self.source, self.source.tokens
         made = self.folder.made(source, found, variable)
-        if name in ignored or (variable.block and not is_observed(source, variable.block)):
+        if name in said.ignored or (variable.block and not is_observed(source, variable.block)):
             return set(), set()
         for part in (variable.type, variable.value):
             if part:
@@ -43,7 +48,7 @@ class CollectionRules:
         _, kind, words, (opening, closing), is_whole = made
         place = tokens[found.index].start
         reason = None
-        if mixed and kind not in BOXES:
+        if said.mixed and kind not in BOXES:
             reason = f"'{name}' is not stored where '@Persisted' is used, too; write '@Persisted var', if it should be"
         elif found.has("lazy"):
             reason = f"'{name}': a lazy variable cannot be stored"
@@ -51,22 +56,25 @@ class CollectionRules:
             reason = f"'{name}' is not made by '{kind}<T>()' alone"
         elif kind != "LinkingObjects" and (words is None or kind in BOXES and "<" not in words):
             reason = f"'{name}': the type of its elements is not written"
+        elif name in said.taken and kind not in BOXES:
+            reason = declared_twice(name)
         if reason:
             self.leave(place, reason)
             return set(), {name}
         if kind == "LinkingObjects":
             return self._backlinks(found, variable, name, made)
         if kind in BOXES:
-            return self._box(found, variable, name, roles, kind, words, opening, closing)
+            return self._box(found, variable, name, said, kind, words, opening, closing)
         if closing != opening + 1:
             self.leave(place, f"'{name}' does not begin empty")
             return set(), {name}
-        self._declare(found, variable, self._wrapper(name, roles), words, None)
+        self._declare(found, variable, self._wrapper(name, said.roles), words, None)
         return {name}, set()
 
-    def _box(self, found, variable, name, roles, kind, words, opening, closing):
+    def _box(self, found, variable, name, said, kind, words, opening, closing):
         source, tokens = self.source, self.source.tokens
-        place = tokens[found.index].start
+        if name in said.taken:
+            self.folder.boxes.keep(name, f"a class of one declares '_{name}', too, as '@Persisted' would")
         if not self.folder.boxes.become_variables(name):
             self._keep_box(found, variable, name, kind)
             return set(), {name}
@@ -79,7 +87,7 @@ class CollectionRules:
             if tokens[opening + 1].text == "value" and tokens[opening + 2].text == ":":
                 opening += 2
             value = text_of(source, opening + 1, closing)
-        self._declare(found, variable, self._wrapper(name, roles), inner, value)
+        self._declare(found, variable, self._wrapper(name, said.roles), inner, value)
         return {name}, set()
 
     def _keep_box(self, found, variable, name, kind):

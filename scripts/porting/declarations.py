@@ -1,6 +1,8 @@
 """Types, variables and functions of a source, found among its tokens."""
 import re
 
+from .words import WORD
+
 MODIFIERS = {
     "public", "open", "internal", "private", "fileprivate", "package", "final", "static", "class", "dynamic",
     "override", "required", "convenience", "lazy", "weak", "unowned", "mutating", "nonmutating", "indirect",
@@ -53,6 +55,11 @@ class Variables:
     def has(self, word):
         return any(token.text == word for token in self.modifiers())
 
+    def access(self):
+        """The modifiers that stand for reading and writing, without `private(set)` and its like."""
+        tokens = self.source.tokens
+        return {tokens[k].text for k in range(self.first, self.index) if tokens[k + 1].text != "("}
+
 
 class Function:
     def __init__(self, source, index, first, name, parameters, body):
@@ -63,13 +70,20 @@ class Function:
         self.parameters = parameters
         self.body = body
 
+    def has(self, word):
+        return any(self.source.tokens[k].text == word for k in range(self.first, self.index))
+
+    def is_shared(self):
+        """Whether it belongs to the type itself."""
+        return self.has("static") or self.has("class")
+
 
 def bare(text):
     return text.strip("`")
 
 
 def is_word(text):
-    return re.fullmatch(r"`?[^\W\d]\w*`?", text) is not None
+    return re.fullmatch(f"`?{WORD}`?", text) is not None
 
 
 def find_attribute(source, first, behind, name):

@@ -3,6 +3,7 @@ import re
 from collections import namedtuple
 
 from .declarations import PAIRS_OPEN, bare, behind_generics, first_of, is_word, type_words
+from .words import PART
 
 ROOTS = {"Object", "EmbeddedObject", "RealmSwiftObject", "RealmSwiftEmbeddedObject"}
 COLLECTIONS = {"List", "MutableSet", "Map"}
@@ -19,6 +20,12 @@ SCALARS = {
 }
 # Functions that name properties.
 NAMING = ("primaryKey", "indexedProperties", "ignoredProperties")
+# What the product `Realm` has, Sources/Realm/ObjectiveCNames.swift.
+PRODUCT_REALM = {
+    "RLMAsyncOpenTask", "RLMAsyncTransactionId", "RLMDecimal128", "RLMError", "RLMErrorDomain", "RLMLogLevel",
+    "RLMLogger", "RLMMigration", "RLMMigrationBlock", "RLMNotificationToken", "RLMObjectBase", "RLMObjectId",
+    "RLMPropertyType", "RLMRealmPathForFile", "RLMShouldCompactOnLaunchBlock",
+}
 GONE = {"requiredProperties", "defaultPropertyValues", "linkingObjectsProperties", "propertyMapping"}
 
 
@@ -62,7 +69,7 @@ def is_member(tokens, k):
     before = tokens[k - 2]
     return tokens[k - 1].newline or (
         before.end == tokens[k - 1].start
-        and (re.search(r"\w`?$", before.text) is not None or before.text[-1] in ")]}?!>\\\""))
+        and (re.search(f"{PART}`?$", before.text) is not None or before.text[-1] in ")]}?!>\\\""))
 
 
 def is_value(tokens, k):

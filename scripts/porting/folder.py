@@ -19,7 +19,7 @@ class Folder:
         self.fixed = set(fixed)
         self.types = {source: read_types(source) for source in sources}
         self.names = Names(self.types)
-        self.exported = any(imports(source, "RealmSwift", exported=True) for source in sources)
+        self.exported = self.is_exported("RealmSwift")
         self.exported_whole = any(imports(source, "RealmSwift", whole=True, exported=True) for source in sources)
         self._members, self._scopes = {}, {}
         self.doubtful = {}  # classes whose superclass can be several: its name
@@ -31,6 +31,7 @@ class Folder:
             for type_ in types:
                 if self.is_model(type_) or self.extends_model(type_):
                     self.members[type_] = self.members_of(type_)
+        self.adopted = self._adopted()
         self.called = self._called()
         self.boxes = Boxes(self)
         self.enums = set()
@@ -53,17 +54,20 @@ class Folder:
         """Whether a source sees more than single names of the interface."""
         return self.exported_whole or imports(source, "RealmSwift", whole=True)
 
-    def new_import(self):
-        """What a new import of the interface says: with an access level where all others have one.
+    def is_exported(self, module):
+        return any(imports(source, module, exported=True) for source in self.sources)
+
+    def new_import(self, module):
+        """What a new import says: with an access level where all others of the module have one.
 
         Swift refuses one without where another in the module has one.
         """
         levels = {found.access for source in self.sources for found in read_imports(source)
-                  if found.module == "RealmSwift"}
+                  if found.module == module}
         if not levels or None in levels:
-            return "import RealmSwift"
+            return f"import {module}"
         # Less than `internal` would not do for a class that other sources see.
-        return f"{min([*levels, 'internal'], key=ACCESS.index)} import RealmSwift"
+        return f"{min([*levels, 'internal'], key=ACCESS.index)} import {module}"
 
     # What is made of types of the interface
 
@@ -117,6 +121,19 @@ class Folder:
         found = self._meant.get(type_)
         return bool(found) and all(one in self.models for one in found)
 
+    def _adopted(self):
+        """The protocols of these sources that models adopt, and those above them."""
+        found, parts = set(), list(self.members)
+        while parts:
+            part = parts.pop()
+            for _, first, behind in part.inherited:
+                meant = self.names.find(type_words(part.source, first, behind), part.source, part.index)
+                new = [] if isinstance(meant, Outside) else [
+                    one for one in meant if one.kind == "protocol" and one not in found]
+                found.update(new)
+                parts += new
+        return found
+
     def meant(self, type_):
         """The types whose members an extension has; of another type itself."""
         return self._meant.get(type_, [type_]) if type_.kind == "extension" else [type_]
@@ -168,11 +185,14 @@ class Folder:
         return not self.called.get(name, set()).isdisjoint([None, *types])
 
     def superclass_outside(self, type_):
-        """The name of a superclass that these sources do not declare, or declare more than once; None else."""
-        if type_ in self.doubtful:
-            return self.doubtful[type_]
-        found = self.names.superclass(type_)
-        return ".".join(found.words) if isinstance(found, Outside) and found.words else None
+        """The first class above one that these sources do not declare, or declare more than once; None without one."""
+        for one in [type_, *self.above(type_)]:
+            if one in self.doubtful:
+                return self.doubtful[one]
+            found = self.names.superclass(one)
+            if isinstance(found, Outside) and found.words:
+                return ".".join(found.words)
+        return None
 
     # Enumerations that are stored
 
@@ -186,8 +206,10 @@ class Folder:
                 self._store(words, source, index)
 
     def store_case(self, source, index, first, behind):
-        """The same for a value such as `Kind.a`."""
+        """The same for a value such as `Kind.a`; of `Kind.a.rawValue` the number or text is stored."""
         words = type_words(source, first, behind)
+        if words[-1:] == ["rawValue"]:
+            return
         for length in range(len(words), 0, -1):
             if self._store(words[:length], source, index):
                 return

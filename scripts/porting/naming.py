@@ -5,6 +5,7 @@ from .boxes import has_no_value, is_shared
 from .declarations import bare, innermost, is_observed, type_words
 from .expressions import KINDS, NAMING, is_objective, name_in, names_in, returned
 from .names import Outside
+from .variables import Said
 
 # What became of a class: itself, its functions that name properties, which of them stand in it
 # itself, and names: what is stored now, what is stored at all, what should be and is not, what is
@@ -23,6 +24,16 @@ def named_by(function):
     return [name] if name else None
 
 
+def instance_variables(variables):
+    return [variable for found in variables if not is_shared(found) for variable in found.names]
+
+
+def is_hidden(found, source):
+    """Whether a subclass in a source does not see what is declared."""
+    words = found.access()
+    return "private" in words or "fileprivate" in words and found.source is not source
+
+
 class NamingRules:
     """Rules of `Port` for functions that name properties."""
 
@@ -31,21 +42,21 @@ class NamingRules:
         variables, _ = self.folder.members[type_]
         source = type_.source
         functions = self._declarations(type_)
-        said = {name: [] for name in NAMING}
+        named = {name: [] for name in NAMING}
         for name, declared in functions.items():
             # Of several, and of one under a condition, it is not known which counts.
             if len(declared) == 1 and not self._is_conditional(declared[0]):
-                said[name] = named_by(declared[0]) or []
+                named[name] = named_by(declared[0]) or []
         if self._has_other_key(type_, functions):
-            said["primaryKey"] = []
-        roles = {name: "primaryKey: true" for name in said["primaryKey"]}
-        for name in said["indexedProperties"]:
+            named["primaryKey"] = []
+        roles = {name: "primaryKey: true" for name in named["primaryKey"]}
+        for name in named["indexedProperties"]:
             roles.setdefault(name, "indexed: true")
-        ignored = set(said["ignoredProperties"])
         mixed = any(v.has("@Persisted") for v in variables)
+        said = Said(roles, set(named["ignoredProperties"]), mixed, self._taken(type_))
         stored, unported, own, refused = set(), set(), set(), set()
         for found in variables:
-            stored_now, left_now = self._variables(found, roles, ignored, mixed)
+            stored_now, left_now = self._variables(found, said)
             stored |= stored_now
             unported |= left_now
             for variable in found.names:
@@ -55,6 +66,19 @@ class NamingRules:
         kept = {bare(source.tokens[n.name].text) for v in variables if v.has("@Persisted") for n in v.names}
         inside = {id(function) for function in self.folder.members[type_][1]}
         return Ported(type_, functions, inside, stored, stored | kept, unported, own, refused)
+
+    def _taken(self, type_):
+        """The names whose wrapper `_name` a member of the class has already, or one that it inherits and sees."""
+        found = set()
+        for part in self.folder.meanings_of(type_):
+            variables, functions = self.folder.members_of(part)
+            found.update(bare(part.source.tokens[v.name].text) for v in instance_variables(variables))
+            found.update(f.name for f in functions if not f.is_shared() and f.parameters[1] == f.parameters[0] + 1)
+        for above in self.folder.above(type_):
+            for part in self.folder.meanings_of(above):
+                variables = [v for v in self.folder.members_of(part)[0] if not is_hidden(v, type_.source)]
+                found.update(bare(part.source.tokens[v.name].text) for v in instance_variables(variables))
+        return {name.removeprefix("_") for name in found if name.startswith("_")}
 
     def _has_other_key(self, type_, functions):
         """Whether a class above or below has another primary key, which its own variable could not declare."""

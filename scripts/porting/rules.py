@@ -1,25 +1,22 @@
 """What scripts/port-models changes: declarations of the older style, in classes that a Realm holds.
 
 A folder is read as a whole first (folder.py): which classes are models, which variables are boxes and how they are
-used, which enumerations are stored. Then each source is changed by itself: classes.py, variables.py, collections.py,
-and here what belongs to none of them. What is met and left alone is said, with its reason.
+used, which enumerations are stored. Then each source is changed by itself: classes.py, naming.py, variables.py,
+collections.py, objective.py, imports.py, and here what belongs to none of them. What is met and left alone is said,
+with its reason.
 """
-import re
 
-from .classes import REST_OF_LINE, ClassRules, line_before
+from .classes import ClassRules
 from .collections import CollectionRules
-from .declarations import bare, innermost, is_word, read_members
+from .declarations import bare, innermost, is_word
 from .edits import Edits
-from .expressions import imports, is_objective, last_word, read_imports
+from .expressions import imports, last_word
+from .imports import ImportRules
 from .masks import Unreadable
 from .names import Outside
 from .naming import NamingRules
+from .objective import ObjectiveRules
 from .variables import VariableRules
-
-# Classes of Apple's frameworks, which no Realm holds.
-FOREIGN_CLASS = re.compile(
-    r"(NS|UI|XC|WK|MK|CL|AV|SK|SCN|CA|GK|MTK|CN|PH)[A-Z]|(Foundation|UIKit|XCTest|AppKit)\.|"
-    r"(Operation|Thread|Formatter|DateFormatter|NumberFormatter|JSONEncoder|JSONDecoder|URLProtocol|Bundle|Stream)$")
 
 
 def decide(folder):
@@ -53,7 +50,7 @@ def decide(folder):
             Port(folder, source).types()
 
 
-class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
+class Port(ClassRules, NamingRules, VariableRules, CollectionRules, ObjectiveRules, ImportRules):
     """The changes of one source."""
 
     def __init__(self, folder, source):
@@ -65,11 +62,13 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
         self.ported = set()   # boxes that become variables
         self.wraps = False    # whether something of the interface is named that was not
         self.removed = set()  # functions
+        self.spoken = []      # types of which is said what to do
 
     def run(self):
         self.types()
         self._values()
         self._key_paths()
+        self._leftovers()
         self._imports()
         for begin, end in self.edits.lost_comments():
             self.leave(begin, f"a comment goes: {self.source.text[begin:end].splitlines()[0]}", "note")
@@ -86,9 +85,8 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
                 self._enum(type_)
             elif type_.kind == "class":
                 self._unknown(type_)
-            elif type_.kind == "protocol" and type_.attribute("@objc") and imports(self.source, "RealmSwift"):
-                self.leave(self.source.tokens[type_.index].start,
-                           f"'@objc' of the protocol '{type_.name}': Linux has none; remove it")
+            elif type_.kind == "protocol":
+                self._protocol(type_)
 
         for type_ in self.folder.types[self.source]:
             if type_ in self.folder.members:
@@ -99,6 +97,9 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
         if note not in self.told:
             self.told.add(note)
             self.left.append(note)
+
+    def _is_under_condition(self, place):
+        return any(begin <= place < end for begin, end in self.source.conditional)
 
     # MARK: Other declarations
 
@@ -117,19 +118,6 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
                 return
         if type_.inherited:
             self.edits.insert(tokens[type_.inherited[-1][2] - 1].end, ", PersistableEnum")
-
-    def _unknown(self, type_):
-        """A class of old properties whose superclass is not among the sources."""
-        if not type_.inherited or not imports(self.source, "RealmSwift"):
-            return
-        above = self.folder.superclass_outside(type_)
-        if above is None or FOREIGN_CLASS.match(above):
-            return
-        variables, _ = read_members(type_)
-        if any(is_objective(v) and v.has("dynamic") for v in variables):
-            self.leave(
-                self.source.tokens[type_.index].start,
-                f"'{type_.name}': whether '{above}' is a class of a Realm is not told by these sources")
 
     def _values(self):
         """`.value` of boxes that are boxes no more."""
@@ -161,60 +149,3 @@ class Port(ClassRules, NamingRules, VariableRules, CollectionRules):
             if not isinstance(found, Outside):
                 return length if all(self.folder.is_model(one) for one in found) else 0
         return 0
-
-    # MARK: Imports
-
-    def _imports(self):
-        """Adds `import RealmSwift` where that is missing now, and removes `import Realm` that nothing needs."""
-        source, tokens = self.source, self.source.tokens
-        is_missing = self.wraps and not self.folder.sees_all_of_realm(source)
-        has_other = imports(source, "RealmSwift")
-        names = sorted({t.text for t in tokens if t.text.startswith("RLM") and t.text != "RLMIterator"})
-        for found in read_imports(source):
-            if found.module != "Realm":
-                continue
-            place = tokens[found.index].start
-            if found.behind > found.index + 2:
-                self.leave(place, "a part of the Objective-C interface, which is not there; remove the import")
-            elif names:
-                self.leave(place, f"'import Realm' stays for {', '.join(names)}: name the product 'Realm' in the "
-                                  "manifest")
-            elif self._is_under_condition(place):
-                self.leave(place, "'import Realm' stays, as it is compiled under a condition")
-            elif found.first != found.index and tokens[found.index - 1].text != "@preconcurrency":
-                self.leave(place, "'import Realm' stays for its attribute")
-            elif is_missing:
-                self.edits.replace(place, tokens[found.index + 1].end, self.folder.new_import())
-                is_missing, has_other = False, True
-            elif not has_other:
-                self.leave(place, "'import Realm' stays: without RealmSwift nothing would be imported")
-            else:
-                self.edits.remove_statement(found.first, found.behind)
-        if is_missing:
-            self._add_import()
-
-    def _is_under_condition(self, place):
-        return any(begin <= place < end for begin, end in self.source.conditional)
-
-    def _add_import(self):
-        """`import RealmSwift` behind the other imports, or at the top behind what is said of the file."""
-        source, tokens, text = self.source, self.source.tokens, self.source.text
-        words = self.folder.new_import()
-        own = [tokens[found.behind - 1].end for found in read_imports(source)]
-        own = [place for place in own if not self._is_under_condition(place)]
-        if own:
-            rest = REST_OF_LINE.match(text, own[-1])
-            if rest:
-                self.edits.insert(rest.end(), source.line_end(rest.end()) + words)
-            else:
-                self.edits.insert(own[-1], f"; {words}")
-            return
-        first = max(text.rfind("\n", 0, source.first_code), text.rfind("\r", 0, source.first_code)) + 1
-        # Comments right above the first declaration are about it, unless the file begins with them.
-        place = first
-        while (before := line_before(text, place)) is not None and text[before:place].strip():
-            place = before
-        if place == 0 and not text.startswith("///"):
-            place = first
-        line_end = source.line_end(first)
-        self.edits.insert(place, f"{words}{line_end}{line_end}")

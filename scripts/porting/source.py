@@ -5,15 +5,16 @@ so that nothing is changed on a guess. A text literal is one token; where code i
 those of the text's pieces: `"a\\(b)c"` are `"a\\`, `(`, `b`, `)` and `c"`.
 """
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import namedtuple
 
-from .masks import Mask, Unreadable, line_of
+from .masks import Mask, Unreadable
+from .words import PART, WORD
 
 Token = namedtuple("Token", "text start end newline")  # newline: whether one stands before it
 
 # The mask (masks.py) makes each character of a literal a quotation mark.
-TOKEN = re.compile(r'@\w[\w.]*|`\w+`|[#$]?[^\W\d]\w*|\$\d+|\d\w*(?:\.\d\w*)?|"+|[^\s\w]')
+TOKEN = re.compile(rf'@\w[\w.]*|`{PART}+`|[#$]?{WORD}|\$\d+|\d\w*(?:\.\d\w*)?|"+|[^\s\w]')
 # One may stand behind code. It ends with its line, but in brackets a condition goes on.
 DIRECTIVE = re.compile(r"#(if|elseif|else|endif)\b[^\r\n]*")
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -24,6 +25,7 @@ class Source:
     def __init__(self, name, text):
         self.name = name
         self.text = text
+        self.line_begins = [0] + [match.end() for match in LINE_END.finditer(text)]
         mask = Mask(text)
         masked = mask.run()
         self.comments = mask.comments
@@ -45,7 +47,7 @@ class Source:
 
     def line(self, place):
         """The number of the line of a place in the text."""
-        return line_of(self.text, place)
+        return bisect_right(self.line_begins, place)
 
     def line_end(self, place):
         """What ends the line of a place; of the last line what ends the first."""

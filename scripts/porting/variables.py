@@ -1,12 +1,18 @@
 """What is changed of variables that a class declares by `@objc dynamic var`."""
+from collections import namedtuple
+
 from .declarations import bare, find_attribute, is_observed, type_name
 from .expressions import FOREIGN, behind_module, is_objective, stays_foreign, text_of
+
+# What the rest of a class says of its variables: the arguments of `@Persisted` by their names, which are ignored,
+# whether some have `@Persisted` already, and the names whose wrapper would be declared twice.
+Said = namedtuple("Said", "roles ignored mixed taken")
 
 
 class VariableRules:
     """Rules of `Port` for variables."""
 
-    def _variables(self, found, roles, ignored, mixed):
+    def _variables(self, found, said):
         """Ports what one `var` or `let` declares.
 
         Returns the names that are stored, and those that should be and are not.
@@ -22,13 +28,16 @@ class VariableRules:
             if objective:
                 self._strip(found)
             return set(), set()
+        if (objective or found.has("dynamic")) and set(names) <= said.ignored:
+            self._strip(found)
+            return set(), set()
         if found.has("dynamic") and tokens[found.index].text == "let" and not any(
                 m and m.kind for m in (self.folder.made(source, found, v) for v in found.names)):
             self.leave(
                 place, f"'dynamic let {names[0]}': a constant is not stored; write 'var', or take 'dynamic' away")
             return set(), set()
         if found.has("dynamic") or (objective and tokens[found.index].text == "var"):
-            return self._dynamic(found, names, roles, ignored, mixed)
+            return self._dynamic(found, names, said)
         makes = len(found.names) == 1 and self.folder.made(source, found, found.names[0])
         if objective and not (makes and makes.kind):
             self.leave(place, f"'@objc let {names[0]}': a constant is not stored, and Linux has no '@objc'; remove it")
@@ -37,18 +46,18 @@ class VariableRules:
             made = [self.folder.made(source, found, variable) for variable in found.names]
             if not any(m and m.kind for m in made):
                 return set(), set()
-            return self._several_made(found, names, made, roles, ignored, mixed)
-        return self._made(found, found.names[0], names[0], roles, ignored, mixed)
+            return self._several_made(found, names, made, said)
+        return self._made(found, found.names[0], names[0], said)
 
-    def _dynamic(self, found, names, roles, ignored, mixed):
+    def _dynamic(self, found, names, said):
         source, tokens = self.source, self.source.tokens
         place = tokens[found.index].start
         blocks = [v.block for v in found.names if v.block]
         is_computed = any(not is_observed(source, block) for block in blocks)
-        if is_computed or set(names) <= ignored:
+        if is_computed:
             self._strip(found)
             return set(), set()
-        if mixed:
+        if said.mixed:
             self.leave(place, f"'{names[0]}' is not stored where '@Persisted' is used, too: write '@Persisted' or "
                               "take '@objc dynamic' away")
             return set(), set(names)
@@ -59,9 +68,13 @@ class VariableRules:
             if found.has(word):
                 self.leave(place, f"'{names[0]}': {reason}")
                 return set(), set(names)
-        if set(names) & ignored:
+        if set(names) & said.ignored:
             self.leave(place, "some of these are ignored and others not; write one a line")
             return set(), set(names)
+        for name in names:
+            if name in said.taken:
+                self.leave(place, declared_twice(name))
+                return set(), set(names)
         for variable in found.names:
             first = behind_module(source, variable.value[0]) if variable.value else None
             name = type_name(source, *variable.type) if variable.type else bare(tokens[first].text) if first else ""
@@ -78,7 +91,7 @@ class VariableRules:
             made = self.folder.made(source, found, variable)
             if made and made.kind:
                 if len(found.names) == 1:
-                    return self._made(found, variable, names[0], roles, ignored, mixed)
+                    return self._made(found, variable, names[0], said)
                 self.leave(place, "several collections in one declaration; write one a line")
                 return set(), set(names)
         for variable in found.names:
@@ -87,8 +100,8 @@ class VariableRules:
             else:
                 self.folder.store_case(source, found.index, *variable.value)
         if len(found.names) > 1:
-            return self._several(found, names, roles)
-        self._mark(found, self._wrapper(names[0], roles))
+            return self._several(found, names, said.roles)
+        self._mark(found, self._wrapper(names[0], said.roles))
         return {names[0]}, set()
 
     def _wrapper(self, name, roles):
@@ -166,3 +179,7 @@ class VariableRules:
         self.wraps = True
         self._replace_by_lines(begin, end, lines)
         return set(names), set()
+
+
+def declared_twice(name):
+    return f"'{name}': '@Persisted' declares '_{name}', too; rename that, and write '@Persisted var {name}'"
