@@ -34,7 +34,7 @@ public struct Exploration: Sendable {
 @discardableResult
 public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-  steps: Int = 10_000, _ program: @escaping Program
+  steps: Int = 100_000, _ program: @escaping Program
 ) throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
   settings.iterations = iterations
@@ -48,7 +48,7 @@ public func explore(
 @discardableResult
 public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-  steps: Int = 10_000, _ program: @escaping Program
+  steps: Int = 100_000, _ program: @escaping Program
 ) async throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
   settings.iterations = iterations
@@ -69,7 +69,7 @@ public func explore(
 /// - Returns: the table of the schedule, if it does not fail.
 @discardableResult
 public func replay(
-  _ schedule: String, until step: Int? = nil, steps: Int = 10_000, _ program: @escaping Program
+  _ schedule: String, until step: Int? = nil, steps: Int = 100_000, _ program: @escaping Program
 ) throws(RaceFailure) -> String {
   let parsed = try Schedule.parsed(schedule)
   return try Explorer.forReplay(program, until: step, steps: steps).replay(parsed)
@@ -78,7 +78,7 @@ public func replay(
 /// As the one for functions that are not async, and leaves the calling thread to other tasks.
 @discardableResult
 public func replay(
-  _ schedule: String, until step: Int? = nil, steps: Int = 10_000, _ program: @escaping Program
+  _ schedule: String, until step: Int? = nil, steps: Int = 100_000, _ program: @escaping Program
 ) async throws(RaceFailure) -> String {
   let parsed = try Schedule.parsed(schedule)
   let explorer = Explorer.forReplay(program, until: step, steps: steps)

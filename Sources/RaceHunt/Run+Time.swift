@@ -15,7 +15,7 @@ struct Deadlines {
   var timers: [Timer] = []
   /// How many strands wait until a time, and have not gone on.
   var waiters = 0
-  /// How many timers have run out since the program has ended.
+  /// How often a time that nobody need wait for has come since the program has ended.
   var late = 0
   /// Whether time may pass while somebody can go on.
   var areUncertain = false
@@ -69,9 +69,9 @@ extension Run {
   func passTime() -> Bool {
     let times = times()
     guard let next = times.first else { return false }
-    // Tasks that sleep again and again need not end with the program.
-    let isTimer = deadlines.timers.contains { $0.time == next }
-    if hasProgramEnded, isTimer { deadlines.late += 1 }
+    // Tasks that sleep again and again need not end with the program, nor need threads that nobody
+    // joins.
+    if hasProgramEnded, !isAwaited(next) { deadlines.late += 1 }
     if deadlines.late > 100 { return false }
     let near = times.prefix { $0 - next <= Self.delayMax }.prefix(Self.timesMax)
     var chosen = 0

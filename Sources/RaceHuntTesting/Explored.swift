@@ -134,7 +134,7 @@ extension Trait where Self == Explored {
   ///   - steps: a schedule with more points is taken for one without end.
   public static func explored(
     iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-    steps: Int = 10_000
+    steps: Int = 100_000
   ) -> Self {
     Explored(
       iterations: iterations, strategy: strategy, seed: seed, steps: steps, schedule: nil)
@@ -145,7 +145,7 @@ extension Trait where Self == Explored {
   /// - Parameters:
   ///   - schedule: as the issue prints it.
   ///   - steps: a schedule with more points is taken for one without end.
-  public static func replayed(_ schedule: String, steps: Int = 10_000) -> Self {
+  public static func replayed(_ schedule: String, steps: Int = 100_000) -> Self {
     Explored(iterations: 1, strategy: .portfolio, seed: 1, steps: steps, schedule: schedule)
   }
 }

@@ -32,7 +32,7 @@ private final class Outside: @unchecked Sendable {
     let found = #expect(throws: RaceFailure.self) { try explorer.explore() }
     #expect(found?.kind == .hang)
     #expect(found?.reason.hasPrefix("hangs: other has not come to a point for 0.5 s") == true)
-    #expect(found?.table.contains("starts holder") == true)
+    #expect(found?.table.contains("starts holder") == true, "\(found?.description ?? "")")
     #expect(found?.schedule.isEmpty == false)
   }
 
