@@ -31,16 +31,19 @@ public struct Exploration: Sendable {
 /// - Parameters:
 ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
 ///   - steps: a schedule with more points is taken for one without end.
+///   - earlyTimeouts: whether a wait with a limit of time may end in vain while others can go on, in
+///     every other schedule, however long it would be.
 @discardableResult
 public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-  steps: Int = 100_000, _ program: @escaping Program
+  steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
   settings.iterations = iterations
   settings.strategy = strategy
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps
+  settings.earlyTimeouts = earlyTimeouts
   return try Explorer(program, settings).explore()
 }
 
@@ -48,13 +51,14 @@ public func explore(
 @discardableResult
 public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-  steps: Int = 100_000, _ program: @escaping Program
+  steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) async throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
   settings.iterations = iterations
   settings.strategy = strategy
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps
+  settings.earlyTimeouts = earlyTimeouts
   return try await Explorer(program, settings).elsewhere { explorer throws(RaceFailure) in
     try explorer.explore()
   }

@@ -29,6 +29,8 @@ package final class Explorer {
     package var isInterrupted: @Sendable () -> Bool = { false }
     /// Of so many schedules one is run twice and compared; 0 for none.
     package var comparesEvery = 100
+    /// Whether timeouts come early in every other schedule.
+    package var earlyTimeouts = false
     /// Whether a failing schedule is made smaller.
     package var shrinks = true
     var limits = Limits()
@@ -90,9 +92,11 @@ package final class Explorer {
 
   private func run(_ schedule: Int, _ chooser: any Chooser) -> Run {
     var random = Random(seed: settings.seed, schedule: schedule)
+    var seed = random.next() & 0xFFFF_FFFF
+    if settings.earlyTimeouts && schedule % 2 == 1 { seed |= Run.seedOfEarlyTimeouts }
     return Run(
-      program, seed: random.next() & 0xFFFF_FFFF, number: schedule, chooser: chooser, pool: pool,
-      carrier: carrier, limits: settings.limits)
+      program, seed: seed, number: schedule, chooser: chooser, pool: pool, carrier: carrier,
+      limits: settings.limits)
   }
 
   private func rerun(_ schedule: Schedule, _ chooser: ReplayChooser? = nil) -> Run {

@@ -120,6 +120,10 @@ final class Run: @unchecked Sendable {
     systemRandom = Random(seed: seed ^ 0xB175)
     timeRandom = Random(seed: seed ^ 0x71AE)
     deadlines.areUncertain = timeRandom.next(below: 2) == 0
+    if seed & Self.seedOfEarlyTimeouts != 0 {
+      deadlines.comeEarly = true
+      deadlines.delayEvery <<= timeRandom.next(below: 5)
+    }
     var startRandom = Random(seed: seed ^ 0x57A7)
     startsArePoints = startRandom.next(below: Self.startPointsEvery) == 0
     events.reserveCapacity(128)
