@@ -31,8 +31,8 @@ public struct Exploration: Sendable {
 /// - Parameters:
 ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
 ///   - steps: a schedule with more points is taken for one without end.
-///   - earlyTimeouts: whether a wait with a limit of time may end in vain while others can go on, in
-///     every other schedule, however long it would be.
+///   - earlyTimeouts: whether a wait with a limit of time, however long, may end in vain while
+///     others can go on, in every other schedule.
 @discardableResult
 public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,

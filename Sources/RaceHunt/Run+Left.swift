@@ -1,6 +1,6 @@
 // What is left when the program's closure has returned: which of it may wait, or sleep again and
-// again, so that the schedule is over and has not failed. Threads that nobody need join may, as those
-// of a pool that wait for more to do.
+// again, so that the schedule is over and has not failed. Threads that nobody need join may, as
+// those of a pool that wait for more to do.
 
 extension Strand {
   /// Whether it is no failure that it waits for ever.

@@ -2,9 +2,9 @@
 // nobody can go on, and then to the next time that somebody waits for. In the others a step may
 // take a while, as on a machine that others use: who waits for a time near by may come before it,
 // and at the same time as who waits for another one near by. Where the program's author wants it,
-// a wait with a limit of time may end in vain at any step: on a machine that stands still for a while
-// no limit is long enough. Sleeps stay as long as they are: many programs rely on one, and have no
-// way on for the other case.
+// a wait with a limit of time may end in vain at any step: on a machine that stands still for a
+// while no limit is long enough. Sleeps stay as long as they are: many programs rely on one, and
+// have no way on for the other case.
 
 /// What waits for a time.
 struct Deadlines {

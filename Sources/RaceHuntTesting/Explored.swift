@@ -134,8 +134,8 @@ extension Trait where Self == Explored {
   ///   - strategy: how the next schedule is made.
   ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
   ///   - steps: a schedule with more points is taken for one without end.
-  ///   - earlyTimeouts: whether a wait with a limit of time may end in vain while others can go on,
-  ///     in every other schedule, however long it would be.
+  ///   - earlyTimeouts: whether a wait with a limit of time, however long, may end in vain while
+  ///     others can go on, in every other schedule.
   public static func explored(
     iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
     steps: Int = 100_000, earlyTimeouts: Bool = false
