@@ -8,7 +8,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -228,6 +230,27 @@ static int look_through(struct dl_phdr_info *object, size_t size, void *context)
   }
 #endif
   return 1;
+}
+
+// MARK: - Run loops
+
+static _Atomic(race_hunt_notice) run_loop_notice;
+
+/// They wait here, for the machine's time and whatever else comes.
+static int on_run_loop_wait(
+    struct pollfd *descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask) {
+  if (race_hunt_is_exploring() && race_hunt_worker() != NULL) {
+    race_hunt_notice notice = atomic_load_explicit(&run_loop_notice, memory_order_acquire);
+    if (notice) notice("ppoll");
+  }
+  return ppoll(descriptors, count, time, mask);
+}
+
+void race_hunt_install_run_loops(race_hunt_notice notice) {
+  atomic_store_explicit(&run_loop_notice, notice, memory_order_release);
+  struct replacement replacements[] = {{"ppoll", (void *)on_run_loop_wait, 0}};
+  struct search search = {dlsym(RTLD_DEFAULT, "CFRunLoopGetCurrent"), replacements, 1};
+  if (search.base != NULL) dl_iterate_phdr(look_through, &search);
 }
 
 /// Dates are virtual for workers. Run loops, of another library, are not: they wait in the kernel.

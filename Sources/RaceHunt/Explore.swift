@@ -31,16 +31,19 @@ public struct Exploration: Sendable {
 /// - Parameters:
 ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
 ///   - steps: a schedule with more points is taken for one without end.
+///   - earlyTimeouts: whether a wait with a limit of time, however long, may end in vain while
+///     others can go on, in every other schedule.
 @discardableResult
 public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-  steps: Int = 10_000, _ program: @escaping Program
+  steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
   settings.iterations = iterations
   settings.strategy = strategy
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps
+  settings.earlyTimeouts = earlyTimeouts
   return try Explorer(program, settings).explore()
 }
 
@@ -48,13 +51,14 @@ public func explore(
 @discardableResult
 public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-  steps: Int = 10_000, _ program: @escaping Program
+  steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) async throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
   settings.iterations = iterations
   settings.strategy = strategy
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps
+  settings.earlyTimeouts = earlyTimeouts
   return try await Explorer(program, settings).elsewhere { explorer throws(RaceFailure) in
     try explorer.explore()
   }
@@ -69,7 +73,7 @@ public func explore(
 /// - Returns: the table of the schedule, if it does not fail.
 @discardableResult
 public func replay(
-  _ schedule: String, until step: Int? = nil, steps: Int = 10_000, _ program: @escaping Program
+  _ schedule: String, until step: Int? = nil, steps: Int = 100_000, _ program: @escaping Program
 ) throws(RaceFailure) -> String {
   let parsed = try Schedule.parsed(schedule)
   return try Explorer.forReplay(program, until: step, steps: steps).replay(parsed)
@@ -78,7 +82,7 @@ public func replay(
 /// As the one for functions that are not async, and leaves the calling thread to other tasks.
 @discardableResult
 public func replay(
-  _ schedule: String, until step: Int? = nil, steps: Int = 10_000, _ program: @escaping Program
+  _ schedule: String, until step: Int? = nil, steps: Int = 100_000, _ program: @escaping Program
 ) async throws(RaceFailure) -> String {
   let parsed = try Schedule.parsed(schedule)
   let explorer = Explorer.forReplay(program, until: step, steps: steps)

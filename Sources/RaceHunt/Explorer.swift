@@ -6,12 +6,14 @@ internal import Glibc
 
 /// What a run must not exceed.
 struct Limits {
-  var points = 10_000
+  var points = 100_000
   /// How long a task may wait for something outside, in nanoseconds.
   var grace: UInt64 = 2_000_000_000
   /// The number of the step before which the run is ended; -1 for none.
   var lastStep = -1
   /// How long nothing may move, in nanoseconds: more than any step takes on a busy machine.
+  ///
+  /// A quarter of it in a call of the kernel that ends only when somebody else does something.
   var patience: UInt64 = 20_000_000_000
 }
 
@@ -27,6 +29,8 @@ package final class Explorer {
     package var isInterrupted: @Sendable () -> Bool = { false }
     /// Of so many schedules one is run twice and compared; 0 for none.
     package var comparesEvery = 100
+    /// Whether timeouts come early in every other schedule.
+    package var earlyTimeouts = false
     /// Whether a failing schedule is made smaller.
     package var shrinks = true
     var limits = Limits()
@@ -56,6 +60,8 @@ package final class Explorer {
   private let isInside = Worker.current?.run != nil
   /// How long a smaller schedule is looked for, in nanoseconds: long programs take a while each.
   private static let shrinkingTime: UInt64 = 10_000_000_000
+  /// How many points the schedules may have that are tried for a program without end.
+  private static let pointsWithoutEnd = 8_000_000
 
   package init(_ program: @escaping Program, _ settings: Settings) {
     self.program = program
@@ -86,9 +92,11 @@ package final class Explorer {
 
   private func run(_ schedule: Int, _ chooser: any Chooser) -> Run {
     var random = Random(seed: settings.seed, schedule: schedule)
+    var seed = random.next() & 0xFFFF_FFFF
+    if settings.earlyTimeouts && schedule % 2 == 1 { seed |= Run.seedOfEarlyTimeouts }
     return Run(
-      program, seed: random.next() & 0xFFFF_FFFF, number: schedule, chooser: chooser, pool: pool,
-      carrier: carrier, limits: settings.limits)
+      program, seed: seed, number: schedule, chooser: chooser, pool: pool, carrier: carrier,
+      limits: settings.limits)
   }
 
   private func rerun(_ schedule: Schedule, _ chooser: ReplayChooser? = nil) -> Run {
@@ -249,8 +257,7 @@ package final class Explorer {
     var found = found
     found.schedules = max(found.schedules, run.number + 1)
     return RaceFailure(
-      Violation(kind: .hang, text: run.hangText(settings.limits.patience)), run.schedule, run: run,
-      found: found)
+      Violation(kind: .hang, text: run.hangText), run.schedule, run: run, found: found)
   }
 
   // MARK: - A failing schedule
@@ -309,8 +316,10 @@ package final class Explorer {
     var best = run
     var budget = 800
     let end = Self.nanoseconds() + Self.shrinkingTime
+    let isWithoutEnd = [.livelock, .goesOn].contains(run.violation?.kind)
+    let lastAttempt = isWithoutEnd ? max(0, budget - Self.pointsWithoutEnd / max(1, run.points)) : 0
     func attempt(_ turns: [Schedule.Turn]) -> ReplayChooser {
-      budget = Self.nanoseconds() < end ? budget - 1 : 0
+      budget = Self.nanoseconds() < end && budget > lastAttempt ? budget - 1 : 0
       let chooser = ReplayChooser(turns)
       let tried = execute(rerun(Schedule(seed: run.seed, turns: turns), chooser))
       guard let tried else {

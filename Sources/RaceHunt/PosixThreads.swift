@@ -19,7 +19,7 @@ extension Run {
   }
 
   /// The thread that the program names; one that there is not is a failure.
-  fileprivate func strand(_ thread: pthread_t, _ call: String, _ place: Place) -> Strand? {
+  func strand(_ thread: pthread_t, _ call: String, _ place: Place) -> Strand? {
     if let strand = strand(thread) { return strand }
     violate(.check, "\(call) is given a thread that there is not", at: place)
     return nil
@@ -44,11 +44,15 @@ public func pthread_create(
   guard let (run, strand) = Run.current else {
     return Glibc.pthread_create(thread, attributes, body, argument)
   }
-  let started = run.start(strand, name: nil, at: Place(call: race_hunt_caller())) {
+  var (detached, stackSize) = (Int32(PTHREAD_CREATE_JOINABLE), 0)
+  if let attributes {
+    pthread_attr_getdetachstate(attributes, &detached)
+    pthread_attr_getstacksize(attributes, &stackSize)
+  }
+  let place = Place(call: race_hunt_caller())
+  let started = run.start(strand, name: nil, stackSize: stackSize, at: place) {
     Run.current?.strand.result = body(argument)
   }
-  var detached = Int32(PTHREAD_CREATE_JOINABLE)
-  if let attributes { pthread_attr_getdetachstate(attributes, &detached) }
   started.isGivenUp = detached == Int32(PTHREAD_CREATE_DETACHED)
   thread.pointee = started.posixNumber
   run.pointBehindStart()

@@ -37,6 +37,29 @@ public func nanosleep(
   return 0
 }
 
+/// Sleeps for so long, or until then, by a clock; in an explored program in virtual time.
+///
+/// Returns what went wrong, and does not set `errno`.
+@discardableResult
+public func clock_nanosleep(
+  _ clock: clockid_t, _ flags: Int32, _ time: UnsafePointer<timespec>,
+  _ left: UnsafeMutablePointer<timespec>?
+) -> Int32 {
+  guard let (run, strand) = Run.current else {
+    return Glibc.clock_nanosleep(clock, flags, time, left)
+  }
+  let isPoint = flags & TIMER_ABSTIME != 0
+  guard clock != CLOCK_THREAD_CPUTIME_ID, isPoint || time.pointee.tv_sec >= 0,
+    0..<1_000_000_000 ~= time.pointee.tv_nsec
+  else { return EINVAL }
+  let nanoseconds =
+    isPoint
+    ? Run.left(until: time.pointee, clock)
+    : UInt64(time.pointee.tv_sec) &* 1_000_000_000 &+ UInt64(time.pointee.tv_nsec)
+  run.sleep(strand, nanoseconds: nanoseconds, at: Place(call: race_hunt_caller()))
+  return 0
+}
+
 /// Lets other threads go first.
 @discardableResult
 public func sched_yield() -> Int32 {

@@ -7,7 +7,7 @@ extension Run {
       let strand = strands[number]
       strand.looks = strand.stepsSeen == strand.steps ? strand.looks + 1 : 0
       strand.stepsSeen = strand.steps
-      if strand.looks > limits.points / 512 {
+      if strand.looks > min(limits.points, 10_000) / 512 {
         strand.looks = 0
         chooser.favour(number)
       }

@@ -294,9 +294,11 @@ extension Run {
   // MARK: - Threads and time
 
   func start(
-    _ strand: Strand, name: String?, at place: Place?, _ body: @escaping () throws -> Void
+    _ strand: Strand, name: String?, stackSize: Int = 0, at place: Place?,
+    _ body: @escaping () throws -> Void
   ) -> Strand {
     let started = addThread(name, body)
+    started.stackSize = stackSize
     record(strand, .starts, started.number, at: place)
     return started
   }

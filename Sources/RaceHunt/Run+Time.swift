@@ -1,7 +1,10 @@
 // Virtual time: when it passes, and who goes on then. In every other schedule it passes only when
 // nobody can go on, and then to the next time that somebody waits for. In the others a step may
 // take a while, as on a machine that others use: who waits for a time near by may come before it,
-// and at the same time as who waits for another one near by.
+// and at the same time as who waits for another one near by. Where the program's author wants it,
+// a wait with a limit of time may end in vain at any step: on a machine that stands still for a
+// while no limit is long enough. Sleeps stay as long as they are: many programs rely on one, and
+// have no way on for the other case.
 
 /// What waits for a time.
 struct Deadlines {
@@ -15,10 +18,12 @@ struct Deadlines {
   var timers: [Timer] = []
   /// How many strands wait until a time, and have not gone on.
   var waiters = 0
-  /// How many timers have run out since the program has ended.
+  /// How often a time that nobody need wait for has come since the program has ended.
   var late = 0
   /// Whether time may pass while somebody can go on.
   var areUncertain = false
+  /// Whether waits with a limit of time, however long, may end in vain meanwhile.
+  var comeEarly = false
   /// One in so many steps takes a while; ever fewer of them, or who looks again and again, after a
   /// short time each, would do most of the steps.
   var delayEvery = 8
@@ -27,6 +32,8 @@ struct Deadlines {
 }
 
 extension Run {
+  /// Seeds with this bit are those of schedules in which timeouts may come early.
+  static let seedOfEarlyTimeouts: UInt64 = 1 << 32
   /// For so long, in nanoseconds, a step may take.
   private static let delayMax: UInt64 = 10_000_000
   /// So many times near by are told apart.
@@ -56,11 +63,21 @@ extension Run {
     guard let next = nextTime else { return }
     if next <= now {
       wake(until: now)
-    } else if mayPass, next - now <= Self.delayMax {
-      let isLong = deadlines.areUncertain && timeRandom.next(below: deadlines.delayEvery) == 0
+    } else if mayPass, next - now <= Self.delayMax || deadlines.comeEarly && isTimeout(next) {
+      let mayBeLong = deadlines.areUncertain || next - now > Self.delayMax
+      let isLong = mayBeLong && timeRandom.next(below: deadlines.delayEvery) == 0
       guard decide(proposing: isLong ? 1 : 0) != 0 else { return }
       deadlines.delayEvery *= 2
       wake(until: next)
+    }
+  }
+
+  /// Whether all who wait until that time wait for something, too.
+  private func isTimeout(_ time: UInt64) -> Bool {
+    if deadlines.timers.contains(where: { $0.time == time }) { return false }
+    return strands.allSatisfy { strand in
+      if case .blocked(.time, let until?) = strand.state { return until != time }
+      return true
     }
   }
 
@@ -69,9 +86,9 @@ extension Run {
   func passTime() -> Bool {
     let times = times()
     guard let next = times.first else { return false }
-    // Tasks that sleep again and again need not end with the program.
-    let isTimer = deadlines.timers.contains { $0.time == next }
-    if hasProgramEnded, isTimer { deadlines.late += 1 }
+    // Tasks that sleep again and again need not end with the program, nor need threads that nobody
+    // joins.
+    if hasProgramEnded, !isAwaited(next) { deadlines.late += 1 }
     if deadlines.late > 100 { return false }
     let near = times.prefix { $0 - next <= Self.delayMax }.prefix(Self.timesMax)
     var chosen = 0

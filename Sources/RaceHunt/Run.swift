@@ -69,6 +69,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var operationQueues: [OperationQueueState] = []
   /// By whose turns the main actor's jobs run, once the program has used it.
   @exclusivity(unchecked) var mainQueue: QueueState?
+  /// The thread of both, once the program has asked for it.
+  @exclusivity(unchecked) var mainThread: Thread?
   /// Who makes which global, by its address.
   @exclusivity(unchecked) var globalMakers: [UInt: Strand] = [:]
   /// Whether others have gone on while a global was made: no other schedule is like that.
@@ -98,6 +100,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var hasProgramEnded = false
   /// Whether nobody could go on, and somebody outside might have changed that.
   @exclusivity(unchecked) private(set) var hasWaitedOutside = false
+  /// What is known of why it was given up.
+  @exclusivity(unchecked) var hang: Hang?
   /// Ended from within, where it was.
   @exclusivity(unchecked) private(set) var isAbandoned = false
 
@@ -116,6 +120,10 @@ final class Run: @unchecked Sendable {
     systemRandom = Random(seed: seed ^ 0xB175)
     timeRandom = Random(seed: seed ^ 0x71AE)
     deadlines.areUncertain = timeRandom.next(below: 2) == 0
+    if seed & Self.seedOfEarlyTimeouts != 0 {
+      deadlines.comeEarly = true
+      deadlines.delayEvery <<= timeRandom.next(below: 5)
+    }
     var startRandom = Random(seed: seed ^ 0x57A7)
     startsArePoints = startRandom.next(below: Self.startPointsEvery) == 0
     events.reserveCapacity(128)
@@ -154,6 +162,7 @@ final class Run: @unchecked Sendable {
     parts = [:]
     operationQueues = []
     mainQueue = nil
+    mainThread = nil
     deadlines.timers = []
     // The batch knows its last run.
     batch = nil
@@ -211,7 +220,7 @@ final class Run: @unchecked Sendable {
     defer { if deadline != nil { deadlines.waiters -= 1 } }
     switch nextReady() {
     case .some(let next): if next !== strand { switchOver(to: next, from: strand) }
-    case .none: stopStuck()
+    case .none: if mayEnd { end(before: strand) } else { stopStuck() }
     }
     strand.state = .running
     return !strand.hasTimedOut
@@ -220,28 +229,30 @@ final class Run: @unchecked Sendable {
   /// Called by a worker whose strand has nothing more to run.
   func goOn(on worker: Worker) -> Continuation {
     guard let next = nextReady() else {
-      let hasWaiters = strands.contains { strand in
-        if case .blocked = strand.state { return !strand.isDetached }
-        return false
-      }
-      if !hasProgramEnded || hasWaiters { note(stuck()) }
+      if !mayEnd { note(stuck()) }
       return .over
     }
-    guard let other = next.worker else { return .runs(next) }
+    if next.worker == nil && next.stackSize <= worker.stackSize { return .runs(next) }
+    guard let other = next.worker ?? idleWorker(for: next) else {
+      note(.noThread)
+      return .over
+    }
     pool.giveBack(worker)
     other.grant()
     return .handedOver
   }
 
+  /// One that has nothing to do, and goes on with the strand once it has the baton.
+  private func idleWorker(for strand: Strand) -> Worker? {
+    let worker = pool.take(stackSize: strand.stackSize)
+    worker?.work = .strand(strand, self)
+    return worker
+  }
+
   private func switchOver(to next: Strand, from strand: Strand) {
     let worker = strand.worker!
-    if let other = next.worker {
-      other.grant()
-    } else {
-      guard let other = pool.take() else { return stop(.noThread) }
-      other.work = .strand(next, self)
-      other.grant()
-    }
+    guard let other = next.worker ?? idleWorker(for: next) else { return stop(.noThread) }
+    other.grant()
     worker.park()
   }
 

@@ -93,6 +93,10 @@ enum JobHooks {
         let caller = function == "dispatch_source_create" ? "DispatchSource" : "OperationQueue"
         run.noteUncontrolled("the program calls \(function), as \(caller) does")
       })
+    race_hunt_install_run_loops { _ in
+      Worker.current?.run?.noteUncontrolled(
+        "the program waits in a run loop, which has the machine's time")
+    }
     race_hunt_install_calls { kind, name, caller in
       guard let (run, strand) = Run.current, let name else { return }
       run.beforeCall(strand, kind, String(cString: name), at: Place(call: caller))

@@ -49,8 +49,12 @@ final class Strand {
   var isJoined = false
   /// Nobody waits for its end.
   var isDetached = false
-  /// Whether the program has said that nobody will join it, as a thread of POSIX.
+  /// Whether nobody need join it: a thread of Foundation, or of POSIX once the program says so.
   var isGivenUp = false
+  /// The bytes of stack that it needs; 0 for as many as usual.
+  var stackSize = 0
+  /// How much it matters, as a thread of POSIX: of no meaning in a schedule.
+  var scheduling: (policy: Int32, priority: Int32) = (SCHED_OTHER, 0)
   /// What it has returned, as a thread of POSIX.
   var result: UnsafeMutableRawPointer?
   /// Strands that wait for its end.

@@ -15,14 +15,22 @@ open class Thread: NSObject, @unchecked Sendable {
   private var strand: Strand?
   private var isToEnd = false
   private let data = NSMutableDictionary()
-  /// The thread of the system, outside of explorations.
+  /// The thread of the system that it has started, outside of explorations.
   private var real: Foundation.Thread?
+  /// One of the system that others have started, which keeps this object.
+  private weak var foreign: Foundation.Thread?
+  private let origin: Origin
+  /// Whether it was cancelled when it was started, so that it has ended without a step.
+  private var endedAtStart = false
   /// Tells that a thread of the system has ended.
   private let ended = Dispatch.DispatchGroup()
+
+  private enum Origin { case program, main, others }
 
   /// A thread that runs `main`.
   public override init() {
     body = nil
+    origin = .program
     super.init()
   }
 
@@ -31,15 +39,18 @@ open class Thread: NSObject, @unchecked Sendable {
 
   private init(_ name: String?, _ body: @escaping @Sendable () throws -> Void) {
     self.body = body
+    origin = .program
     super.init()
     self.name = name
   }
 
-  private init(of real: Foundation.Thread) {
+  /// One that is there.
+  private init(of thread: Foundation.Thread?, _ origin: Origin) {
     body = nil
-    self.real = real
+    foreign = thread
+    self.origin = origin
     super.init()
-    name = real.name
+    name = thread?.name
   }
 
   /// Starts a thread; an error that `body` throws is a failure of the schedule.
@@ -51,7 +62,7 @@ open class Thread: NSObject, @unchecked Sendable {
     _ body: @escaping @Sendable () throws -> Void
   ) -> Thread {
     let thread = Thread(name, body)
-    thread.start(at: Place(file: file, line: line))
+    thread.start(at: Place(file: file, line: line), isToBeJoined: true)
     return thread
   }
 
@@ -60,25 +71,34 @@ open class Thread: NSObject, @unchecked Sendable {
     Thread(block: block).start(at: Place(call: race_hunt_caller()))
   }
 
-  /// Starts the thread.
+  /// Starts the thread; nothing of one runs that was cancelled before.
+  ///
+  /// In an explored program it may wait for more to do when the program has ended.
   open func start() { start(at: Place(call: race_hunt_caller())) }
 
-  private func start(at place: Place?) {
+  private func start(at place: Place?, isToBeJoined: Bool = false) {
     guard let (run, strand) = Run.current else { return startReal() }
     if let known = self.strand, !known.hasEnded {
       return run.violate(.check, "\(strand.name) starts \(known.name) a second time", at: place)
     }
     let name = name.flatMap { $0.isEmpty ? nil : $0 }
-    let started = run.start(strand, name: name, at: place) { [self] in
+    endedAtStart = isToEnd
+    if endedAtStart {
+      let text = "starts \(name ?? "a thread"), which was cancelled"
+      return run.record(strand, .notes, text: text, at: place)
+    }
+    let started = run.start(strand, name: name, stackSize: stackSize, at: place) { [self] in
       if type(of: self) == Thread.self { try body?() } else { main() }
     }
+    started.isGivenUp = !isToBeJoined
     started.thread = self
     self.strand = started
     run.pointBehindStart()
   }
 
   private func startReal() {
-    ended.enter()
+    endedAtStart = isToEnd
+    if !endedAtStart { ended.enter() }
     let thread = Foundation.Thread { [self] in
       Thread.ofSystem = self
       main()
@@ -88,7 +108,7 @@ open class Thread: NSObject, @unchecked Sendable {
     thread.name = name
     if stackSize > 0 { thread.stackSize = stackSize }
     thread.qualityOfService = qualityOfService
-    if isToEnd { thread.cancel() }
+    if endedAtStart { thread.cancel() }
     real = thread
     thread.start()
   }
@@ -97,20 +117,22 @@ open class Thread: NSObject, @unchecked Sendable {
   open func main() { do { try body?() } catch { Stress.note(words(of: error)) } }
 
   /// The name in tables of schedules.
-  open var name: String?
-  /// The bytes of its stack, outside of explorations; 0 for as many as usual.
+  open var name: String? { didSet { foreign?.name = name } }
+  /// The bytes of its stack; 0 for as many as usual.
+  ///
+  /// In an explored program it has at least as many as usual.
   open var stackSize = 0
   /// How much it matters, outside of explorations.
   open var qualityOfService = QualityOfService.default
   /// How much it matters, outside of explorations.
   open var threadPriority = 0.5
   /// What the program keeps by thread.
-  open var threadDictionary: NSMutableDictionary { data }
+  open var threadDictionary: NSMutableDictionary { foreign?.threadDictionary ?? data }
 
   /// Waits for its end.
   public func join(file: StaticString = #fileID, line: UInt = #line) {
     guard let other = strand else {
-      if real == nil, let (run, strand) = Run.current {
+      if real == nil, !endedAtStart, let (run, strand) = Run.current {
         run.violate(
           .check, "\(strand.name) waits for \(name ?? "a thread"), which was not started",
           at: Place(file: file, line: line))
@@ -125,14 +147,20 @@ open class Thread: NSObject, @unchecked Sendable {
 
   /// Whether it has ended.
   open var isFinished: Bool {
-    guard let strand else { return real?.isFinished ?? false }
+    guard let strand else {
+      switch origin {
+      case .program: return endedAtStart || real?.isFinished ?? false
+      case .main: return false
+      case .others: return foreign?.isFinished ?? true
+      }
+    }
     passPoint(race_hunt_caller())
     return strand.hasEnded
   }
 
   /// Whether it has been started and has not ended.
   open var isExecuting: Bool {
-    guard let strand else { return real?.isExecuting ?? false }
+    guard let strand else { return origin == .main || (real ?? foreign)?.isExecuting ?? false }
     passPoint(race_hunt_caller())
     return !strand.hasEnded
   }
@@ -140,14 +168,14 @@ open class Thread: NSObject, @unchecked Sendable {
   /// Whether it was told to end.
   open var isCancelled: Bool {
     passPoint(race_hunt_caller())
-    return real?.isCancelled ?? isToEnd
+    return (real ?? foreign)?.isCancelled ?? isToEnd
   }
 
   /// Tells it to end; it has to look.
   open func cancel() {
     passPoint(race_hunt_caller())
     isToEnd = true
-    real?.cancel()
+    (real ?? foreign)?.cancel()
   }
 
   /// Before something that other threads may change in a step of any kind, such as their last.
@@ -158,11 +186,14 @@ open class Thread: NSObject, @unchecked Sendable {
   }
 
   /// Whether it is the main thread.
-  open var isMainThread: Bool { strand.map { $0.kind == .main } ?? real?.isMainThread ?? false }
+  open var isMainThread: Bool { origin == .main }
 
   private static let key = "RaceHunt.Thread"
 
-  /// What a thread of the system is; those that others have started have none.
+  /// The main thread of the process.
+  private static let mainOfSystem = Thread(of: Foundation.Thread.mainThread, .main)
+
+  /// What a thread of the system is, once somebody has asked.
   private static var ofSystem: Thread? {
     get { Foundation.Thread.current.threadDictionary[key] as? Thread }
     set { Foundation.Thread.current.threadDictionary[key] = newValue }
@@ -170,9 +201,14 @@ open class Thread: NSObject, @unchecked Sendable {
 
   /// The calling thread.
   open class var current: Thread {
-    guard let (_, strand) = Run.current else {
-      return ofSystem ?? Thread(of: Foundation.Thread.current)
+    guard let (run, strand) = Run.current else {
+      if Foundation.Thread.isMainThread { return mainOfSystem }
+      if let thread = ofSystem { return thread }
+      let thread = Thread(of: Foundation.Thread.current, .others)
+      ofSystem = thread
+      return thread
     }
+    if strand.isOnMain { return mainThread(of: run) }
     if let thread = strand.thread { return thread }
     let thread = Thread()
     thread.name = strand.name
@@ -182,12 +218,27 @@ open class Thread: NSObject, @unchecked Sendable {
   }
 
   /// The main thread; in an explored program the main actor's.
-  open class var main: Thread { Thread(of: Foundation.Thread.mainThread) }
+  open class var mainThread: Thread { Run.current.map { mainThread(of: $0.run) } ?? mainOfSystem }
+
+  /// The main thread, as Apple's systems call it.
+  open class var main: Thread { mainThread }
+
+  private static func mainThread(of run: Run) -> Thread {
+    if let known = run.mainThread { return known }
+    let made = Thread(of: nil, .main)
+    run.mainThread = made
+    return made
+  }
+
+  /// Whether there is more than one thread.
+  open class func isMultiThreaded() -> Bool {
+    Run.current != nil || Foundation.Thread.isMultiThreaded()
+  }
 
   /// Whether it is the main thread; in an explored program the main actor's.
   open class var isMainThread: Bool {
     guard let (_, strand) = Run.current else { return Foundation.Thread.isMainThread }
-    return strand.kind == .main || strand.queues.last?.runs(on: .main) == true
+    return strand.isOnMain
   }
 
   /// Ends the calling thread where it is: what its functions hold is not given back.
@@ -195,13 +246,18 @@ open class Thread: NSObject, @unchecked Sendable {
   /// In an explored program those who join it go on, and its locks stay locked.
   open class func exit() {
     guard let (run, strand) = Run.current else {
-      if let thread = ofSystem {
+      if let thread = ofSystem, thread.real != nil {
         ofSystem = nil
         thread.ended.leave()
       }
       return Foundation.Thread.exit()
     }
     run.exit(strand, "Thread.exit()")
+  }
+
+  /// The addresses where the functions that are running go on.
+  open class var callStackReturnAddresses: [NSNumber] {
+    Foundation.Thread.callStackReturnAddresses
   }
 
   /// Where the functions that are running go on.

@@ -105,13 +105,6 @@ extension Run {
     }
   }
 
-  func hangText(_ patience: UInt64) -> String {
-    let last = events.last.flatMap { event in event.place.map { " (\($0.text))" } } ?? ""
-    return "hangs: \(lastRun?.name ?? "the program") has not come to a point for "
-      + "\(Double(patience) / 1e9) s after step \(events.count)\(last); it runs without end, or waits "
-      + "for something that is not under control" + uncontrolledText
-  }
-
   /// The program's closure has returned.
   func noteEnd() {
     hasProgramEnded = true
@@ -135,6 +128,7 @@ extension Run {
     stop(
       .livelock,
       "livelock: no end after \(limits.points) steps"
-        + (busy.map { ", \($0.steps) of them of \($0.name)" } ?? ""))
+        + (busy.map { ", \($0.steps) of them of \($0.name)" } ?? "")
+        + "; more for a long program: steps: \(limits.points * 10)")
   }
 }

@@ -24,6 +24,12 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked) var work: Work?
   /// What stands here is not to go on: the thread ends when the baton comes.
   @exclusivity(unchecked) var isAbandoned = false
+  /// The bytes of its stack.
+  let stackSize: Int
+  /// Who has the baton, for the explorer's thread.
+  private let holder: BatonHolder
+  /// The number by which the kernel knows the thread; set by itself.
+  @exclusivity(unchecked) private var thread: Int32 = 0
 
   enum Work {
     case strand(Strand, Run)
@@ -34,7 +40,9 @@ final class Worker: @unchecked Sendable {
     case end
   }
 
-  init() {
+  init(stackSize: Int, holder: BatonHolder) {
+    self.stackSize = stackSize
+    self.holder = holder
     baton = .allocate(capacity: 1)
     baton.initialize(to: Synchronization.Atomic(0))
   }
@@ -60,11 +68,13 @@ final class Worker: @unchecked Sendable {
       race_hunt_wait_while(UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self), 0)
     }
     if isAbandoned { race_hunt_leave() }
+    holder.thread.store(thread, ordering: .relaxed)
   }
 
   /// Starts the thread, which waits for the baton first; false where the system has none to give.
   func start(processor: UInt32?) -> Bool {
-    startThread(stackSize: 1 << 20) { [self] in
+    startThread(stackSize: stackSize) { [self] in
+      thread = race_hunt_thread_number()
       race_hunt_set_worker(Unmanaged.passUnretained(self).toOpaque())
       race_hunt_prepare_crash()
       if let processor { race_hunt_pin(processor) }
@@ -116,6 +126,11 @@ final class Worker: @unchecked Sendable {
   }
 }
 
+/// Which thread has the baton: of all that is not under control only where it waits is known.
+final class BatonHolder: Sendable {
+  let thread = Synchronization.Atomic<Int32>(0)
+}
+
 /// Workers of one exploration.
 ///
 /// Those that a schedule has left at a point are not in it any more: they end.
@@ -128,6 +143,7 @@ final class WorkerPool: @unchecked Sendable {
   ///
   /// Negative when it has given up.
   private let progress: Synchronization.Atomic<Int> = .init(0)
+  private let holder = BatonHolder()
 
   init(processor: UInt32?) { self.processor = processor }
 
@@ -148,6 +164,9 @@ final class WorkerPool: @unchecked Sendable {
 
   var progressSoFar: Int { progress.load(ordering: .relaxed) }
 
+  /// Where the thread that has the baton waits in the kernel.
+  var kernelWait: KernelWait { KernelWait(ofThread: holder.thread.load(ordering: .relaxed)) }
+
   /// Gives up what has not moved since then; false when it has.
   func giveUp(since seen: Int) -> Bool {
     progress.compareExchange(expected: seen, desired: -1, ordering: .acquiringAndReleasing)
@@ -157,9 +176,14 @@ final class WorkerPool: @unchecked Sendable {
   /// A worker that waits for the baton; nil where the system has no thread for it.
   ///
   /// Those that have just ended, of this exploration or an earlier one, still count for a moment.
-  func take() -> Worker? {
-    if let worker = idle.popLast() { return worker }
-    let worker = Worker()
+  ///
+  /// - Parameter stackSize: so many bytes of stack it has at least; a stack is memory once it is
+  ///   used.
+  func take(stackSize: Int = 0) -> Worker? {
+    if let position = idle.lastIndex(where: { $0.stackSize >= stackSize }) {
+      return idle.remove(at: position)
+    }
+    let worker = Worker(stackSize: max(stackSize, Self.usualStackSize), holder: holder)
     for _ in 0..<Self.attempts {
       if worker.start(processor: processor) { return worker }
       Glibc.usleep(10_000)
@@ -168,6 +192,9 @@ final class WorkerPool: @unchecked Sendable {
   }
 
   private static let attempts = 50
+
+  /// As much as the main thread has, and a thread for which nobody says it.
+  private static let usualStackSize = 8 << 20
 
   func giveBack(_ worker: Worker) {
     worker.run = nil
@@ -217,6 +244,8 @@ final class Batch: @unchecked Sendable {
     // In parts, so that a hang is seen soon, and a process that was stopped is not one.
     let parts = 20
     var (seen, idle) = (pool.progressSoFar, 0)
+    // How often in a row it was in one call of the kernel that has no limit of time.
+    var (call, waits) = ("", 0)
     while finished.pointee.load(ordering: .acquiring) == 0 {
       race_hunt_wait(
         UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self), patience / UInt64(parts))
@@ -224,7 +253,12 @@ final class Batch: @unchecked Sendable {
       let now = pool.progressSoFar
       idle = now == seen ? idle + 1 : 0
       seen = now
-      if idle >= parts && pool.giveUp(since: seen) { return nil }
+      let wait = pool.kernelWait
+      waits = idle > 0 && wait.isWithoutEnd ? (wait.call == call ? waits + 1 : 1) : 0
+      call = wait.call
+      guard idle >= parts || waits >= parts / 4, pool.giveUp(since: seen) else { continue }
+      current?.hang = Hang(nanoseconds: patience / UInt64(parts) * UInt64(max(idle, 1)), wait: wait)
+      return nil
     }
     return last
   }

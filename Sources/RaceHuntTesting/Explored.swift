@@ -18,6 +18,7 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
   let strategy: Strategy
   let seed: UInt64
   let steps: Int
+  let earlyTimeouts: Bool
   /// The only schedule to run.
   let schedule: String?
 
@@ -52,7 +53,8 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
         _ = try await RaceHunt.replay(schedule, steps: steps, program)
       } else {
         _ = try await RaceHunt.explore(
-          iterations: iterations, strategy: strategy, seed: seed, steps: steps, program)
+          iterations: iterations, strategy: strategy, seed: seed, steps: steps,
+          earlyTimeouts: earlyTimeouts, program)
       }
       return nil
     } catch { return error }
@@ -132,12 +134,15 @@ extension Trait where Self == Explored {
   ///   - strategy: how the next schedule is made.
   ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
   ///   - steps: a schedule with more points is taken for one without end.
+  ///   - earlyTimeouts: whether a wait with a limit of time, however long, may end in vain while
+  ///     others can go on, in every other schedule.
   public static func explored(
     iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
-    steps: Int = 10_000
+    steps: Int = 100_000, earlyTimeouts: Bool = false
   ) -> Self {
     Explored(
-      iterations: iterations, strategy: strategy, seed: seed, steps: steps, schedule: nil)
+      iterations: iterations, strategy: strategy, seed: seed, steps: steps,
+      earlyTimeouts: earlyTimeouts, schedule: nil)
   }
 
   /// Runs a test under the schedule that an issue has named.
@@ -145,7 +150,9 @@ extension Trait where Self == Explored {
   /// - Parameters:
   ///   - schedule: as the issue prints it.
   ///   - steps: a schedule with more points is taken for one without end.
-  public static func replayed(_ schedule: String, steps: Int = 10_000) -> Self {
-    Explored(iterations: 1, strategy: .portfolio, seed: 1, steps: steps, schedule: schedule)
+  public static func replayed(_ schedule: String, steps: Int = 100_000) -> Self {
+    Explored(
+      iterations: 1, strategy: .portfolio, seed: 1, steps: steps, earlyTimeouts: false,
+      schedule: schedule)
   }
 }

@@ -81,6 +81,9 @@ typedef void (*race_hunt_notice)(const char *name);
 /// Lets them see what workers ask of Dispatch. To be called once.
 void race_hunt_install_dispatch(race_hunt_timer_sink timers, race_hunt_notice notice);
 
+/// Is told of each wait of a run loop on a worker, which is not under control. To be called once.
+void race_hunt_install_run_loops(race_hunt_notice notice);
+
 /// What a call of Swift's concurrency library does with others: changes who is cancelled, looks
 /// whether somebody is, or passes a stream on.
 enum { RACE_HUNT_CANCELS, RACE_HUNT_ASKS, RACE_HUNT_STREAMS };
@@ -102,6 +105,14 @@ int race_hunt_is_yield(const void *job);
 void race_hunt_run(void *job);
 /// Runs a job of the main actor on the calling thread.
 void race_hunt_run_on_main(void *job);
+
+/// The number by which the kernel knows the calling thread.
+int race_hunt_thread_number(void);
+/// What a thread of this process does: nothing is known of it; it runs; it waits in a call of the
+/// kernel; it waits in one that has no limit of time, for what somebody else does.
+enum { RACE_HUNT_UNKNOWN, RACE_HUNT_RUNS, RACE_HUNT_WAITS_IN_KERNEL, RACE_HUNT_WAITS_WITHOUT_END };
+/// Looks what a thread does now; of one that waits the name of the call.
+int race_hunt_kernel_wait(int thread, char *name, size_t capacity);
 
 /// Keeps the calling thread on one of the processors that it may use.
 void race_hunt_pin(uint32_t number);
