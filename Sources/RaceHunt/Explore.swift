@@ -44,6 +44,7 @@ public func explore(
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps
   settings.earlyTimeouts = earlyTimeouts
+  settings.shrinksProgram = true
   return try Explorer(program, settings).explore()
 }
 
@@ -59,6 +60,7 @@ public func explore(
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps
   settings.earlyTimeouts = earlyTimeouts
+  settings.shrinksProgram = true
   return try await Explorer(program, settings).elsewhere { explorer throws(RaceFailure) in
     try explorer.explore()
   }

@@ -33,6 +33,8 @@ package final class Explorer {
     package var earlyTimeouts = false
     /// Whether a failing schedule is made smaller.
     package var shrinks = true
+    /// Whether a smaller program is looked for, by smaller random numbers.
+    package var shrinksProgram = false
     var limits = Limits()
     /// A schedule with more points is taken for one without end.
     package var steps: Int {
@@ -48,7 +50,7 @@ package final class Explorer {
   }
 
   private let program: Program
-  private var settings: Settings
+  private(set) var settings: Settings
   private let pool: WorkerPool
   private let carrier = Carrier()
   private let start = Explorer.nanoseconds()
@@ -99,10 +101,11 @@ package final class Explorer {
       limits: settings.limits)
   }
 
-  private func rerun(_ schedule: Schedule, _ chooser: ReplayChooser? = nil) -> Run {
+  func rerun(_ schedule: Schedule, _ chooser: (any Chooser)? = nil) -> Run {
     Run(
-      program, seed: schedule.seed, number: 0, chooser: chooser ?? ReplayChooser(schedule.turns),
-      pool: pool, carrier: carrier, limits: settings.limits)
+      program, seed: schedule.seed, draws: schedule.draws, number: 0,
+      chooser: chooser ?? ReplayChooser(schedule.turns), pool: pool, carrier: carrier,
+      limits: settings.limits)
   }
 
   // MARK: - Exploring
@@ -262,7 +265,7 @@ package final class Explorer {
 
   // MARK: - A failing schedule
 
-  private func execute(_ run: Run) -> Run? {
+  func execute(_ run: Run) -> Run? {
     var hasRun = false
     return Batch(pool) { _ in
       if hasRun { return nil }
@@ -291,7 +294,7 @@ package final class Explorer {
   /// A run that waits for something outside takes as long as that is waited for, unless nothing
   /// was seen of it: then the smaller ones do not wait, and the last one shows that it was right.
   private func smaller(_ run: Run) -> Run {
-    guard run.hasWaitedOutside else { return shrink(run) }
+    guard run.hasWaitedOutside else { return shrink(withSmallerDraws(run)) }
     if !run.uncontrolledText.isEmpty { return run }
     let small = withoutWaiting(after: run) { shrink(run) }
     guard small !== run, let shown = execute(rerun(small.schedule)),
@@ -321,7 +324,7 @@ package final class Explorer {
     func attempt(_ turns: [Schedule.Turn]) -> ReplayChooser {
       budget = Self.nanoseconds() < end && budget > lastAttempt ? budget - 1 : 0
       let chooser = ReplayChooser(turns)
-      let tried = execute(rerun(Schedule(seed: run.seed, turns: turns), chooser))
+      let tried = execute(rerun(Schedule(seed: run.seed, draws: run.draws, turns: turns), chooser))
       guard let tried else {
         // It hangs, and what hangs has the threads.
         budget = 0
@@ -403,7 +406,7 @@ package final class Explorer {
 }
 
 extension Run {
-  var schedule: Schedule { Schedule(seed: seed, turns: turns) }
+  var schedule: Schedule { Schedule(seed: seed, draws: draws, turns: turns) }
 
   /// What differs between schedules: the steps, in order.
   var digest: UInt64 {

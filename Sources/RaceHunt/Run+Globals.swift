@@ -9,6 +9,8 @@ struct GlobalInTheMaking {
   fileprivate let resources: Int
   fileprivate let random: Random
   fileprivate let systemRandom: Random
+  /// How many numbers the program had drawn.
+  fileprivate let drawn: Int
   fileprivate let now: UInt64
   /// How often it has let others go first.
   fileprivate var yields = 0
@@ -47,7 +49,7 @@ extension Run {
     strand.globals.append(
       GlobalInTheMaking(
         predicate: predicate, steps: steps, resources: resourceList.count, random: random,
-        systemRandom: systemRandom, now: now))
+        systemRandom: systemRandom, drawn: drawn.count, now: now))
   }
 
   func endGlobal(_ strand: Strand, _ predicate: UnsafeMutableRawPointer) {
@@ -66,6 +68,7 @@ extension Run {
     strand.changed.removeAll { $0 >= before.resources }
     random = before.random
     systemRandom = before.systemRandom
+    drawn.removeLast(drawn.count - before.drawn)
     setTime(before.now)
   }
 

@@ -89,6 +89,10 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private var decisionsInARow = 0
   /// Of the program, for its own random numbers.
   @exclusivity(unchecked) var random: Random
+  /// Those of its numbers that are others.
+  let draws: Draws
+  /// What it has drawn.
+  @exclusivity(unchecked) var drawn: [Int] = []
   /// Of its own, so that what the engine draws does not shift what the program does.
   @exclusivity(unchecked) var systemRandom: Random
   /// Of its own, too: whether and how far time passes.
@@ -106,12 +110,13 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var isAbandoned = false
 
   init(
-    _ program: @escaping Program, seed: UInt64, number: Int, chooser: any Chooser,
-    pool: WorkerPool, carrier: Carrier, limits: Limits
+    _ program: @escaping Program, seed: UInt64, draws: Draws = Draws(), number: Int,
+    chooser: any Chooser, pool: WorkerPool, carrier: Carrier, limits: Limits
   ) {
     self.program = program
     self.carrier = carrier
     self.seed = seed
+    self.draws = draws
     self.number = number
     self.chooser = chooser
     self.pool = pool
@@ -166,6 +171,16 @@ final class Run: @unchecked Sendable {
     deadlines.timers = []
     // The batch knows its last run.
     batch = nil
+  }
+
+  /// A random number of the program.
+  func draw(below bound: Int) -> Int {
+    // Of the seed, too: those behind it stay what they are.
+    var value = random.next(below: bound)
+    guard drawn.count < Draws.drawnMax else { return value }
+    if let given = draws.given[drawn.count] { value = min(given, bound - 1) }
+    drawn.append(value)
+    return value
   }
 
   /// Called by any thread.

@@ -343,5 +343,5 @@ public func note(
 /// A number below `bound` that follows from the seed of the schedule.
 public func random(below bound: Int) -> Int {
   guard let run = Worker.current?.run else { return Int.random(in: 0..<bound) }
-  return run.random.next(below: bound)
+  return run.draw(below: bound)
 }

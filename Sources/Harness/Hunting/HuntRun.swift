@@ -118,6 +118,7 @@ final class HuntRun {
     explored.strategy = strategy
     explored.seed = seed
     explored.deadline = deadline
+    explored.shrinksProgram = true
     explored.isInterrupted = { interruption.isRequested() }
     do throws(RaceFailure) {
       let result = try Explorer(programs[position].program, explored).explore()
