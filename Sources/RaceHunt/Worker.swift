@@ -59,7 +59,10 @@ final class Worker: @unchecked Sendable {
     while baton.pointee.exchange(0, ordering: .acquiring) == 0 {
       race_hunt_wait_while(UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self), 0)
     }
-    if isAbandoned { race_hunt_leave() }
+    if isAbandoned {
+      strand?.leaveRealLocks()
+      race_hunt_leave()
+    }
   }
 
   /// Starts the thread, which waits for the baton first; false where the system has none to give.
