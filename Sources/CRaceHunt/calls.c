@@ -46,7 +46,11 @@ void race_hunt_install_calls(race_hunt_call_sink sink) {
        STREAMS, "AsyncThrowingStream yield")                                                       \
   CALL(21, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", STREAMS,                 \
        "AsyncThrowingStream yield")                                                                \
-  CALL(22, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", STREAMS, "AsyncThrowingStream finish")
+  CALL(22, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", STREAMS, "AsyncThrowingStream finish") \
+  CALL(23, "$sScS12ContinuationV13onTerminationyAB0C0Oyx__GYbcSgvs", STREAMS,                      \
+       "AsyncStream onTermination")                                                                \
+  CALL(24, "$sScs12ContinuationV13onTerminationyAB0C0Oyxq___GYbcSgvs", STREAMS,                    \
+       "AsyncThrowingStream onTermination")
 
 enum { CANCELS = RACE_HUNT_CANCELS, ASKS = RACE_HUNT_ASKS, STREAMS = RACE_HUNT_STREAMS };
 

@@ -19,7 +19,11 @@ public final class Atomic<Value: AtomicRepresentable> {
     home = Run.home(UInt(bitPattern: word._address))
   }
 
-  deinit { Run.forget(address) }
+  deinit {
+    Run.forget(address)
+    // What the value owns is given back with it.
+    _ = Self.value(race_hunt_load(word._address, Self.size, AtomicLoadOrdering.acquiring.order))
+  }
 
   private var address: UInt { UInt(bitPattern: word._address) }
 
@@ -116,8 +120,23 @@ public final class Atomic<Value: AtomicRepresentable> {
     ordering: AtomicUpdateOrdering = .sequentiallyConsistent, file: StaticString = #fileID,
     line: UInt = #line
   ) -> (exchanged: Bool, original: Value) {
+    replace(expected, desired, ordering, isWeak: false, file, line)
+  }
+
+  @inlinable @inline(__always)
+  func replace(
+    _ expected: consuming Value, _ desired: consuming Value, _ ordering: AtomicUpdateOrdering,
+    isWeak: Bool, _ file: StaticString, _ line: UInt
+  ) -> (exchanged: Bool, original: Value) {
     let isExplored = passesPoint(file, line)
     let (expected, desired) = (Self.bits(expected), Self.bits(desired))
+    if isWeak && isExplored {
+      let was = race_hunt_load(word._address, Self.size, AtomicLoadOrdering.acquiring.order)
+      if was.low == expected.low && was.high == expected.high && failsForNothing() {
+        note(.failsForNothing, was, file, line)
+        return (false, Self.value(was))
+      }
+    }
     let was = race_hunt_compare_exchange(
       word._address, Self.size, expected, desired, ordering.order)
     let isExchanged = was.low == expected.low && was.high == expected.high
@@ -141,15 +160,17 @@ public final class Atomic<Value: AtomicRepresentable> {
       file: file, line: line)
   }
 
-  /// As `compareExchange`; never fails without a reason.
+  @usableFromInline
+  func failsForNothing() -> Bool { Run.current?.run.happensForNothing() ?? false }
+
+  /// As `compareExchange`, and may fail for nothing.
   @inlinable
   public func weakCompareExchange(
     expected: consuming Value, desired: consuming Value,
     ordering: AtomicUpdateOrdering = .sequentiallyConsistent, file: StaticString = #fileID,
     line: UInt = #line
   ) -> (exchanged: Bool, original: Value) {
-    compareExchange(
-      expected: expected, desired: desired, ordering: ordering, file: file, line: line)
+    replace(expected, desired, ordering, isWeak: true, file, line)
   }
 
   /// As with one ordering, which is the stronger of both here.
@@ -159,7 +180,7 @@ public final class Atomic<Value: AtomicRepresentable> {
     successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering,
     file: StaticString = #fileID, line: UInt = #line
   ) -> (exchanged: Bool, original: Value) {
-    compareExchange(
+    weakCompareExchange(
       expected: expected, desired: desired, ordering: successOrdering.joined(failureOrdering),
       file: file, line: line)
   }

@@ -4,7 +4,8 @@ internal import CRaceHunt
 public import Dispatch
 
 /// A count to wait for: `Dispatch.DispatchSemaphore`, by its names.
-public final class DispatchSemaphore: Sendable {
+public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
+  // @unchecked: as its superclass.
   private let real: Dispatch.DispatchSemaphore
   private let value: Int
   // Unsafe: set while the object is made, when nobody else has it.
@@ -15,10 +16,19 @@ public final class DispatchSemaphore: Sendable {
     precondition(value >= 0, "a semaphore begins with 0 or more, not \(value)")
     self.value = value
     real = Dispatch.DispatchSemaphore(value: value)
+    super.init()
     home = Run.home(Run.address(self))
   }
 
-  deinit { Run.forget(Run.address(self)) }
+  deinit {
+    if let (run, strand) = Run.current,
+      let state = run.parts[Run.address(self)] as? SemaphoreState, state.value < value
+    {
+      run.noteRelease(
+        strand, state.resource.name, "at \(state.value), below the \(value) that it began with,")
+    }
+    Run.forget(Run.address(self))
+  }
 
   private func state(_ run: Run) -> SemaphoreState {
     run.part(self) {
@@ -71,13 +81,17 @@ public final class DispatchSemaphore: Sendable {
 }
 
 /// Work to wait for the end of: `Dispatch.DispatchGroup`, by its names.
-public final class DispatchGroup: Sendable {
+public final class DispatchGroup: DispatchObject, @unchecked Sendable {
+  // @unchecked: as its superclass.
   private let real = Dispatch.DispatchGroup()
   // Unsafe: set while the object is made, when nobody else has it.
   nonisolated(unsafe) private var home: UInt64 = 0
 
   /// Makes a group without work.
-  public init() { home = Run.home(Run.address(self)) }
+  public override init() {
+    super.init()
+    home = Run.home(Run.address(self))
+  }
 
   deinit { Run.forget(Run.address(self)) }
 

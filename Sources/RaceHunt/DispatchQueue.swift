@@ -6,7 +6,7 @@ public import Dispatch
 ///
 /// In an explored program a serial queue has one column in the schedule, a concurrent one as many
 /// as run at once. Qualities of service change nothing there, and later work is in virtual time.
-public final class DispatchQueue: @unchecked Sendable {
+public final class DispatchQueue: DispatchObject, @unchecked Sendable {
   // @unchecked: `specifics` and `target` are set before the queue is used by others, as Dispatch
   // asks for.
 
@@ -43,6 +43,7 @@ public final class DispatchQueue: @unchecked Sendable {
       attributes: Run.current == nil ? attributes : attributes.subtracting(.initiallyInactive),
       autoreleaseFrequency: autoreleaseFrequency, target: target?.real)
     self.target = target?.isGlobal == false ? target : nil
+    super.init()
     _ = Run.home(Run.address(self))
   }
 
@@ -52,9 +53,18 @@ public final class DispatchQueue: @unchecked Sendable {
     self.isConcurrent = isConcurrent
     isGlobal = isConcurrent
     isInactive = false
+    super.init()
   }
 
-  deinit { Run.forget(Run.address(self)) }
+  deinit {
+    if let (run, strand) = Run.current {
+      let state = run.parts[Run.address(self)] as? QueueState
+      if state.map({ $0.suspensions > 0 }) ?? isInactive {
+        run.noteRelease(strand, label, "still suspended or inactive")
+      }
+    }
+    Run.forget(Run.address(self))
+  }
 
   /// The main thread's queue.
   public static let main = DispatchQueue(.main, label: "main queue", isConcurrent: false)
@@ -65,6 +75,16 @@ public final class DispatchQueue: @unchecked Sendable {
   public static func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue {
     Run.current != nil || qos == .default
       ? shared : DispatchQueue(.global(qos: qos), label: "global queue", isConcurrent: true)
+  }
+
+  /// As Dispatch has them.
+  public typealias GlobalQueuePriority = Dispatch.DispatchQueue.GlobalQueuePriority
+
+  /// The queue that all share.
+  public static func global(priority: GlobalQueuePriority) -> DispatchQueue {
+    Run.current != nil
+      ? shared
+      : DispatchQueue(.global(priority: priority), label: "global queue", isConcurrent: true)
   }
 
   /// How much its work matters, outside of explorations.
@@ -236,11 +256,17 @@ public final class DispatchQueue: @unchecked Sendable {
     }
     let place = Place(call: race_hunt_caller())
     // More columns show no more.
-    let count = Swift.min(iterations, 4)
+    let count = Swift.max(Swift.min(iterations, 4), 0)
+    // Each takes the next iteration that nobody has when it is done with one.
+    let taken = IterationsTaken(count)
     withoutActuallyEscaping(work) { work in
-      let strands = (0..<Swift.max(count, 0)).map { first in
+      let strands = (0..<count).map { first in
         run.start(strand, name: "iterations \(first + 1)", at: place) {
-          for number in stride(from: first, to: iterations, by: count) { work(number) }
+          var number = first
+          while number < iterations {
+            work(number)
+            number = taken.next(run)
+          }
         }
       }
       for other in strands { run.join(strand, other, at: place) }
@@ -269,7 +295,7 @@ public final class DispatchQueue: @unchecked Sendable {
   // MARK: - Holding
 
   /// Begins no further work until `resume`.
-  public func suspend() {
+  public override func suspend() {
     guard let (run, strand) = Run.current else { return real.suspend() }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
@@ -278,7 +304,7 @@ public final class DispatchQueue: @unchecked Sendable {
   }
 
   /// Goes on after `suspend`.
-  public func resume() {
+  public override func resume() {
     guard let (run, strand) = Run.current else { return real.resume() }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
@@ -292,7 +318,7 @@ public final class DispatchQueue: @unchecked Sendable {
   }
 
   /// Begins the work of a queue that was made inactive.
-  public func activate() {
+  public override func activate() {
     guard let (run, strand) = Run.current else { return real.activate() }
     let state = state(run)
     run.point(.accesses(state.resource, writes: true))
@@ -303,7 +329,7 @@ public final class DispatchQueue: @unchecked Sendable {
   }
 
   /// Has its work run on another queue, too; for a queue that is not active yet.
-  public func setTarget(queue: DispatchQueue?) {
+  public override func setTarget(queue: DispatchQueue?) {
     target = queue?.isGlobal == false ? queue : nil
     guard let (run, strand) = Run.current else {
       return real.setTarget(queue: queue?.real ?? .global())
@@ -349,17 +375,38 @@ public final class DispatchQueue: @unchecked Sendable {
     return nil
   }
 
-  fileprivate func check(_ isExpected: Bool, _ place: Place) {
+  fileprivate func check(_ isExpected: Bool, isBarrier: Bool = false, _ place: Place) {
     guard let (run, strand) = Run.current else {
       return Dispatch.dispatchPrecondition(
-        condition: isExpected ? .onQueue(real) : .notOnQueue(real))
+        condition: isBarrier
+          ? .onQueueAsBarrier(real) : isExpected ? .onQueue(real) : .notOnQueue(real))
     }
     let isHere = self === Self.main ? strand.isOnMain : strand.queues.contains { $0.runs(on: self) }
     if isHere != isExpected {
       run.violate(
         .check, "\(strand.name) runs \(isExpected ? "outside of" : "in") \(label)", at: place)
+    } else if isBarrier && isConcurrent && !state(run).hasBarrier {
+      run.violate(.check, "\(strand.name) runs in \(label), and not as a barrier", at: place)
     }
   }
+}
+
+/// The iterations that columns have taken.
+private final class IterationsTaken: @unchecked Sendable {
+  // @unchecked: touched only by the holder of the baton.
+  private var count: Int
+
+  init(_ count: Int) { self.count = count }
+
+  /// The next one; no point, as others may come before its first one.
+  func next(_ run: Run) -> Int {
+    defer { count += 1 }
+    let taken = run.resource(Run.address(self), .iterations, name: nil)
+    Run.current?.strand.changed.append(taken.number)
+    return count
+  }
+
+  deinit { Run.forget(Run.address(self)) }
 }
 
 /// Where work has to run: `Dispatch.DispatchPredicate`.
@@ -376,7 +423,8 @@ public enum DispatchPredicate {
 public func dispatchPrecondition(condition: @autoclosure () -> DispatchPredicate) {
   let place = Place(call: race_hunt_caller())
   switch condition() {
-  case .onQueue(let queue), .onQueueAsBarrier(let queue): queue.check(true, place)
+  case .onQueue(let queue): queue.check(true, place)
+  case .onQueueAsBarrier(let queue): queue.check(true, isBarrier: true, place)
   case .notOnQueue(let queue): queue.check(false, place)
   }
 }
@@ -396,7 +444,8 @@ final class QueueState {
   var suspensions: Int
   var isActivated = false
   private var running = 0
-  private var hasBarrier = false
+  /// Whether work runs that nothing runs beside.
+  private(set) var hasBarrier = false
   var columns = QueueColumns()
 
   init(_ resource: Resource, isConcurrent: Bool, isSuspended: Bool) {

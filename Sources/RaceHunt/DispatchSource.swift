@@ -5,15 +5,10 @@ public import Dispatch
 
 /// What tells of events: `Dispatch.DispatchSourceProtocol`, by its names.
 public protocol DispatchSourceProtocol: AnyObject, Sendable {
-  /// Sets what the source's queue does at an event.
-  func setEventHandler(
-    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: (() -> Void)?)
-  /// Sets what the source's queue does once it is cancelled.
-  func setCancelHandler(
-    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: (() -> Void)?)
-  /// Sets what the source's queue does once it is active.
-  func setRegistrationHandler(
-    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: (() -> Void)?)
+  /// Sets what the source's queue does then.
+  func setHandler(
+    _ occasion: DispatchSourceOccasion, _ qos: DispatchQoS, _ flags: DispatchWorkItemFlags,
+    _ handler: (() -> Void)?)
   /// Tells of no further events.
   func cancel()
   /// Begins, or goes on after `suspend`.
@@ -26,13 +21,26 @@ public protocol DispatchSourceProtocol: AnyObject, Sendable {
   var isCancelled: Bool { get }
   /// What has come since the last event: of timers how often, of data what was merged.
   var data: UInt { get }
+  /// What it was made for; of timers and merged data 0.
+  var handle: UInt { get }
+  /// Which events it tells of; of timers and merged data none.
+  var mask: UInt { get }
+}
+
+/// When a source does something.
+public enum DispatchSourceOccasion: Sendable {
+  case event
+  /// It was cancelled.
+  case cancellation
+  /// It is active.
+  case registration
 }
 
 extension DispatchSourceProtocol {
   /// Sets what the source's queue does at an event.
-  public func setEventHandler(handler: (() -> Void)?) {
-    setEventHandler(qos: .unspecified, flags: [], handler: handler)
-  }
+  public func setEventHandler(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: (() -> Void)?
+  ) { setHandler(.event, qos, flags, handler) }
 
   /// Sets what the source's queue does at an event.
   public func setEventHandler(handler: DispatchWorkItem) {
@@ -40,9 +48,9 @@ extension DispatchSourceProtocol {
   }
 
   /// Sets what the source's queue does once it is cancelled.
-  public func setCancelHandler(handler: (() -> Void)?) {
-    setCancelHandler(qos: .unspecified, flags: [], handler: handler)
-  }
+  public func setCancelHandler(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: (() -> Void)?
+  ) { setHandler(.cancellation, qos, flags, handler) }
 
   /// Sets what the source's queue does once it is cancelled.
   public func setCancelHandler(handler: DispatchWorkItem) {
@@ -50,9 +58,9 @@ extension DispatchSourceProtocol {
   }
 
   /// Sets what the source's queue does once it is active.
-  public func setRegistrationHandler(handler: (() -> Void)?) {
-    setRegistrationHandler(qos: .unspecified, flags: [], handler: handler)
-  }
+  public func setRegistrationHandler(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: (() -> Void)?
+  ) { setHandler(.registration, qos, flags, handler) }
 
   /// Sets what the source's queue does once it is active.
   public func setRegistrationHandler(handler: DispatchWorkItem) {
@@ -132,7 +140,11 @@ public protocol DispatchSourceUserDataReplace: DispatchSourceProtocol {
 }
 
 /// Makes sources of events: `Dispatch.DispatchSource`, by its names.
-public enum DispatchSource {
+public class DispatchSource: DispatchObject, @unchecked Sendable {
+  // @unchecked: as its superclass; it has nothing itself.
+
+  override init() {}
+
   /// As Dispatch has them.
   public typealias TimerFlags = Dispatch.DispatchSource.TimerFlags
   /// A timer, which does nothing until it is scheduled and resumed.

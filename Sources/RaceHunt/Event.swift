@@ -6,6 +6,7 @@ enum EventKind: UInt8, Sendable {
   case begins, ends, runs, starts, joins, yields, sleeps, wakesUp, timesOut
   case locks, locksToRead, waitsForLock, unlocks, waits, notifiesOne, notifiesAll
   case loads, stores, exchanges, comparesAndExchanges, failsToExchange, adds
+  case wakesForNothing, failsForNothing
   case subtracts, changes
   case submits, waitsForTurn, entersQueue, leavesQueue, suspends, resumes
   case passes, signals, enters, leaves
@@ -18,7 +19,15 @@ enum EventKind: UInt8, Sendable {
   /// Whether who does it may see what others have changed before.
   var isLook: Bool {
     switch self {
-    case .loads, .failsToExchange, .wakesUp, .timesOut: true
+    case .loads, .failsToExchange, .failsForNothing: true
+    default: isEndOfWait
+    }
+  }
+
+  /// Whether it has waited before.
+  var isEndOfWait: Bool {
+    switch self {
+    case .wakesUp, .wakesForNothing, .timesOut: true
     default: false
     }
   }
@@ -30,14 +39,14 @@ enum EventKind: UInt8, Sendable {
     case .notifiesOne: "notifies one of"
     case .notifiesAll: "notifies all of"
     case .comparesAndExchanges: "exchanges"
-    case .failsToExchange: "fails to exchange"
+    case .failsToExchange, .failsForNothing: "fails to exchange"
     case .adds: "adds to"
     case .subtracts: "subtracts from"
     case .submits: "submits to"
     case .waitsForTurn: "waits for its turn in"
     case .entersQueue: "has its turn in"
     case .leavesQueue: "ends its turn in"
-    case .wakesUp: "wakes up"
+    case .wakesUp, .wakesForNothing: "wakes up"
     case .timesOut: "times out"
     case .notes, .violates: ""
     default: "\(self)"

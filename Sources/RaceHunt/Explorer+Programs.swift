@@ -1,5 +1,5 @@
-// A smaller program that fails in the same way: one whose random numbers are smaller. What a program
-// makes from its seed (how many threads, how many operations, which, and what goes wrong where) is
+// A smaller program that fails in the same way: one whose random numbers are smaller. What a
+// program makes from its seed (how many threads, how many operations, which, and what goes wrong) is
 // drawn by `random(below:)`; with smaller numbers it has fewer threads and operations.
 internal import Foundation
 

@@ -99,9 +99,13 @@ open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
 
   private func lock(at place: Place) {
     guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else { return real.lock() }
-    if !isMine(run, strand) { run.lock(strand, address(of: self), name: name, at: place) }
-    depth += 1
+    let isMine = isMine(run, strand)
+    if !isMine { run.lock(strand, address(of: self), name: name, at: place) }
+    noteTaken(again: isMine)
   }
+
+  /// Not counted on: a run that was ended where it was has left the count of a global lock.
+  private func noteTaken(again: Bool) { depth = again ? depth + 1 : 1 }
 
   /// Gives the lock up as often as it was taken.
   open func unlock() { unlock(at: Place(call: race_hunt_caller())) }
@@ -134,9 +138,9 @@ open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
   open func `try`() -> Bool {
     guard let (run, strand) = Run.locking(home, "an NSRecursiveLock") else { return real.try() }
     let place = Place(call: race_hunt_caller())
-    let isTaken =
-      isMine(run, strand) || run.tryLock(strand, address(of: self), name: name, at: place)
-    if isTaken { depth += 1 }
+    let isMine = isMine(run, strand)
+    let isTaken = isMine || run.tryLock(strand, address(of: self), name: name, at: place)
+    if isTaken { noteTaken(again: isMine) }
     return isTaken
   }
 
@@ -146,11 +150,12 @@ open class NSRecursiveLock: NSObject, NSLocking, @unchecked Sendable {
       return real.lock(before: limit)
     }
     let place = Place(call: race_hunt_caller())
+    let isMine = isMine(run, strand)
     let isTaken =
-      isMine(run, strand)
+      isMine
       || run.lock(
         strand, address(of: self), name: name, at: place, nanoseconds: UInt64(until: limit))
-    if isTaken { depth += 1 }
+    if isTaken { noteTaken(again: isMine) }
     return isTaken
   }
 }
@@ -183,7 +188,7 @@ open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
   /// Waits for the lock and takes it.
   open func lock() { lock(at: Place(call: race_hunt_caller())) }
 
-  fileprivate func lock(at place: Place) {
+  private func lock(at place: Place) {
     guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.lock() }
     run.lock(strand, address(of: self), name: name, at: place)
   }
@@ -191,7 +196,7 @@ open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
   /// Gives the lock up.
   open func unlock() { unlock(at: Place(call: race_hunt_caller())) }
 
-  fileprivate func unlock(at place: Place) {
+  private func unlock(at place: Place) {
     guard let (run, strand) = Run.current else { return real.unlock() }
     run.unlock(strand, address(of: self), name: name, at: place)
   }
@@ -213,7 +218,7 @@ open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
   /// Gives the lock up, waits for a signal, and takes the lock again.
   open func wait() { wait(at: Place(call: race_hunt_caller())) }
 
-  fileprivate func wait(at place: Place) {
+  private func wait(at place: Place) {
     guard let (run, strand) = Run.current else { return real.wait() }
     _ = run.wait(
       strand, condition, name: name, mutex: address(of: self), nanoseconds: nil, at: place)
@@ -224,7 +229,7 @@ open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
     wait(until: limit, at: Place(call: race_hunt_caller()))
   }
 
-  fileprivate func wait(until limit: Date, at place: Place) -> Bool {
+  private func wait(until limit: Date, at place: Place) -> Bool {
     guard let (run, strand) = Run.current else { return real.wait(until: limit) }
     return run.wait(
       strand, condition, name: name, mutex: address(of: self), nanoseconds: UInt64(until: limit),
@@ -241,96 +246,20 @@ open class NSCondition: NSObject, NSLocking, @unchecked Sendable {
   /// Wakes all that wait.
   open func broadcast() { broadcast(at: Place(call: race_hunt_caller())) }
 
-  fileprivate func broadcast(at place: Place) {
+  private func broadcast(at place: Place) {
     guard let (run, strand) = Run.locking(home, "an NSCondition") else { return real.broadcast() }
     run.notify(strand, condition, name: name, all: true, at: place)
   }
 }
 
-/// A lock that is taken under a condition, a number: `Foundation.NSConditionLock`.
-open class NSConditionLock: NSObject, NSLocking, @unchecked Sendable {
-  // @unchecked: all is touched under the lock of `changes`.
-  private let changes = NSCondition()
-  private var isLocked = false
-  private var number: Int
-
-  /// Makes a lock with this condition.
-  public init(condition: Int) { number = condition }
-
-  /// A lock with the condition 0.
-  public convenience override init() { self.init(condition: 0) }
-
-  /// The name in tables of schedules.
-  open var name: String? {
-    get { changes.name }
-    set { changes.name = newValue }
-  }
-
-  /// The condition.
-  open var condition: Int {
-    let place = Place(call: race_hunt_caller())
-    changes.lock(at: place)
-    defer { changes.unlock(at: place) }
-    return number
-  }
-
-  private func take(
-    _ wanted: Int?, until limit: Date? = nil, waits: Bool = true, at call: UInt
-  ) -> Bool {
-    let place = Place(call: call)
-    changes.lock(at: place)
-    defer { changes.unlock(at: place) }
-    while isLocked || wanted.map({ $0 != number }) ?? false {
-      if !waits { return false }
-      if let limit {
-        if !changes.wait(until: limit, at: place) { return false }
-      } else {
-        changes.wait(at: place)
-      }
-    }
-    isLocked = true
-    return true
-  }
-
-  private func giveUp(_ condition: Int?, at call: UInt) {
-    let place = Place(call: call)
-    changes.lock(at: place)
-    if let condition { number = condition }
-    isLocked = false
-    changes.broadcast(at: place)
-    changes.unlock(at: place)
-  }
-
-  /// Waits for the lock and takes it, whatever the condition.
-  open func lock() { _ = take(nil, at: race_hunt_caller()) }
-  /// Gives the lock up.
-  open func unlock() { giveUp(nil, at: race_hunt_caller()) }
-  /// Waits for lock and condition.
-  open func lock(whenCondition condition: Int) { _ = take(condition, at: race_hunt_caller()) }
-  /// Takes the lock if nobody has it; false otherwise.
-  open func `try`() -> Bool { take(nil, waits: false, at: race_hunt_caller()) }
-  /// Takes the lock if nobody has it and the condition holds; false otherwise.
-  open func tryLock(whenCondition condition: Int) -> Bool {
-    take(condition, waits: false, at: race_hunt_caller())
-  }
-  /// Gives the lock up with another condition.
-  open func unlock(withCondition condition: Int) { giveUp(condition, at: race_hunt_caller()) }
-  /// Waits for the lock until a date; false when it has not got it.
-  open func lock(before limit: Date) -> Bool { take(nil, until: limit, at: race_hunt_caller()) }
-  /// Waits for lock and condition until a date; false when it has not got it.
-  open func lock(whenCondition condition: Int, before limit: Date) -> Bool {
-    take(condition, until: limit, at: race_hunt_caller())
-  }
-}
-
 /// The number of an object in its run.
-private func address(of object: AnyObject) -> UInt {
+func address(of object: AnyObject) -> UInt {
   UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
 }
 
 extension Run {
   /// As `current`; a thread that is not under control is noted in the run of the lock.
-  fileprivate static func locking(
+  static func locking(
     _ home: UInt64, _ what: String
   ) -> (run: Run, strand: Strand)? {
     if let current { return current }

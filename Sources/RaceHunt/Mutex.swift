@@ -50,43 +50,85 @@ public final class Mutex<Value: ~Copyable>: @unchecked Sendable {
   /// Waits for the lock and takes it.
   @inlinable
   public func lock(file: StaticString = #fileID, line: UInt = #line) {
-    if race_hunt_is_exploring() != 0 { passLock(file, line) }
+    if race_hunt_is_exploring() != 0 && passLock(file, line) { return }
     real._unsafeLock()
   }
 
   /// Takes the lock if nobody has it; false otherwise.
   @inlinable
   public func tryLock(file: StaticString = #fileID, line: UInt = #line) -> Bool {
-    if race_hunt_is_exploring() != 0 && !passTryLock(file, line) { return false }
+    if race_hunt_is_exploring() != 0, let isTaken = passTryLock(file, line) { return isTaken }
     return real._unsafeTryLock()
   }
 
   /// Gives the lock up.
   @inlinable
   public func unlock(file: StaticString = #fileID, line: UInt = #line) {
-    if race_hunt_is_exploring() != 0 && !passUnlock(file, line) { return }
+    if race_hunt_is_exploring() != 0 && passUnlock(file, line) { return }
     real._unsafeUnlock()
   }
 
+  /// False outside of explored programs, where nothing is done.
   @usableFromInline
-  func passLock(_ file: StaticString, _ line: UInt) {
+  func passLock(_ file: StaticString, _ line: UInt) -> Bool {
     guard let (run, strand) = Run.current(home, "another thread locks a Mutex at", file, line)
-    else { return }
+    else { return false }
     run.lock(strand, address, name: name, at: Place(file: file, line: line))
+    strand.takeReal(self)
+    return true
   }
 
+  /// Whether it has the lock now; nil outside of explored programs.
   @usableFromInline
-  func passTryLock(_ file: StaticString, _ line: UInt) -> Bool {
+  func passTryLock(_ file: StaticString, _ line: UInt) -> Bool? {
     guard let (run, strand) = Run.current(home, "another thread locks a Mutex at", file, line)
-    else { return true }
-    return run.tryLock(strand, address, name: name, at: Place(file: file, line: line))
+    else { return nil }
+    guard run.tryLock(strand, address, name: name, at: Place(file: file, line: line))
+    else { return false }
+    strand.takeReal(self)
+    return true
   }
 
-  /// False for who has not the lock in an explored program.
+  /// False outside of explored programs, where nothing is done.
   @usableFromInline
   func passUnlock(_ file: StaticString, _ line: UInt) -> Bool {
-    guard let (run, strand) = Run.current else { return true }
-    return run.unlock(strand, address, name: name, at: Place(file: file, line: line))
+    guard let (run, strand) = Run.current else { return false }
+    if run.unlock(strand, address, name: name, at: Place(file: file, line: line)) {
+      strand.giveBackReal(self)
+    }
+    return true
+  }
+}
+
+/// A lock of the machine that stands beside one of a run: another exploration of the process, or a
+/// thread that is not under control, may have the same object.
+protocol RealLock: AnyObject {
+  func lockReal()
+  /// Only on the thread that has locked it.
+  func unlockReal()
+}
+
+extension Mutex: RealLock where Value: ~Copyable {
+  func lockReal() { real._unsafeLock() }
+  func unlockReal() { real._unsafeUnlock() }
+}
+
+extension Strand {
+  func takeReal(_ lock: any RealLock) {
+    lock.lockReal()
+    realLocks.append(lock)
+  }
+
+  /// Nothing when it has not got it any more: a task has none of them at its next job.
+  func giveBackReal(_ lock: any RealLock) {
+    guard let index = realLocks.lastIndex(where: { $0 === lock }) else { return }
+    realLocks.remove(at: index).unlockReal()
+  }
+
+  /// Called on its thread, which goes no further in the program: what is locked for good in this
+  /// run is not to be so in the next one.
+  func leaveRealLocks() {
+    for lock in realLocks.reversed() { lock.unlockReal() }
   }
 }
 
@@ -100,7 +142,7 @@ extension Mutex {
 
 /// Something to wait for with a lock.
 ///
-/// Wakes nobody for nothing in an explored program; elsewhere it may.
+/// It may wake those who wait for nothing, as everywhere, and `notifyOne` any of them.
 public final class Condition: Sendable {
   /// How often it was notified: who waits sleeps until that changes.
   private let notifications = Synchronization.Atomic<UInt32>(0)
@@ -127,11 +169,11 @@ public final class Condition: Sendable {
       mutex.real._unsafeLock()
       return
     }
-    mutex.real._unsafeUnlock()
+    strand.giveBackReal(mutex)
     _ = run.wait(
       strand, address, name: name, mutex: mutex.address, nanoseconds: nil,
       at: Place(file: file, line: line))
-    mutex.real._unsafeLock()
+    strand.takeReal(mutex)
   }
 
   /// Wakes one that waits, if there is one.

@@ -58,9 +58,15 @@ open class Operation: NSObject, @unchecked Sendable {
     guard let (run, strand) = Run.current else { return real.startAsFoundation() }
     let call = race_hunt_caller()
     step(run, strand, .enters, call)
+    if progress == .hasFinished { return }
     if progress != .waits {
       return run.violate(
         .check, "\(resource(run).name) is started a second time", at: Place(call: call))
+    }
+    // A queue has asked already.
+    if queue == nil && !isReady {
+      return run.violate(
+        .check, "\(resource(run).name) is started before it is ready", at: Place(call: call))
     }
     progress = .executes
     if !isToEnd { main() }
@@ -111,6 +117,7 @@ open class Operation: NSObject, @unchecked Sendable {
   open func cancel() {
     guard let (run, strand) = Run.current else { return real.cancel() }
     step(run, strand, .cancels, race_hunt_caller())
+    if progress == .hasFinished { return }
     isToEnd = true
     queue?.pump(run)
   }

@@ -5,13 +5,24 @@ public import Glibc
 
 /// Who has a read-write lock.
 ///
-/// Readers come in while others read, as the system has it.
+/// Readers come in while others read, as the system has it, unless the lock prefers writers.
 private final class Holders {
   let resource: Resource
+  /// Whether readers wait while somebody waits to write, also who reads already.
+  let prefersWriters: Bool
   var writer: Strand?
   var readers: [Strand] = []
+  var waitingWriters = 0
 
-  init(_ resource: Resource) { self.resource = resource }
+  init(_ resource: Resource, prefersWriters: Bool) {
+    self.resource = resource
+    self.prefersWriters = prefersWriters
+  }
+
+  func isBlocked(writes: Bool) -> Bool {
+    if writes { return writer != nil || !readers.isEmpty }
+    return writer != nil || prefersWriters && waitingWriters > 0
+  }
 
   /// Also for the sentence of a deadlock.
   func noteOwner() { resource.owner = writer ?? readers.first }
@@ -20,7 +31,13 @@ private final class Holders {
 extension Run {
   private func holders(_ lock: UnsafeMutablePointer<pthread_rwlock_t>) -> Holders {
     let address = UInt(bitPattern: lock)
-    return part(at: address) { Holders(resource(address, .readWriteLock, name: nil)) }
+    return part(at: address) {
+      // There the system keeps the kind; of the others it is only said that they prefer somebody.
+      let kind = Int(lock.pointee.__data.__flags)
+      return Holders(
+        resource(address, .readWriteLock, name: nil),
+        prefersWriters: kind == Int(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+    }
   }
 
   /// As for a lock of the system, which answers so to one that has it.
@@ -31,21 +48,26 @@ extension Run {
     let holders = holders(lock)
     let resource = holders.resource
     if holders.writer === strand {
-      if tries { return EBUSY }
-      stop(.deadlock, "deadlock: \(strand.name) locks \(resource.name), which it has locked")
+      return tries ? EBUSY : EDEADLK
     }
     if tries || nanoseconds != nil { noteTry(resource, strand) }
+    // Who waits to write is seen by readers where that counts, and then has to come to wait.
     point(
-      writes && !tries && nanoseconds == nil
+      writes && !tries && nanoseconds == nil && !holders.prefersWriters
         ? .locks(resource) : .accesses(resource, writes: true))
     if nanoseconds != nil { readsTime(strand) }
     let deadline = nanoseconds.map { now &+ $0 }
-    while holders.writer != nil || writes && !holders.readers.isEmpty {
+    while holders.isBlocked(writes: writes) {
       record(strand, .waitsForLock, resource.number, value: tries ? 0 : nil, at: place)
       if tries { return EBUSY }
       resource.waiters.append(strand)
-      guard block(strand, for: .mutex(resource), until: deadline) else {
+      if writes { holders.waitingWriters += 1 }
+      let isInTime = block(strand, for: .mutex(resource), until: deadline)
+      if writes { holders.waitingWriters -= 1 }
+      if !isInTime {
         record(strand, .timesOut, resource.number, at: place)
+        // Readers may have waited for it.
+        if holders.prefersWriters { wakeAll(resource) }
         return ETIMEDOUT
       }
     }

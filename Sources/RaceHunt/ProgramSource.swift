@@ -7,7 +7,7 @@ internal import Dispatch
 ///
 /// As Dispatch's do, it tells of events in its queue, of several at once when the queue is late,
 /// and of none once nobody has the source any more.
-class ProgramSource<Real>: @unchecked Sendable {
+class ProgramSource<Real>: DispatchSource, @unchecked Sendable {
   // @unchecked: what an exploration changes is touched only by the holder of the baton; the rest is
   // Dispatch's.
 
@@ -29,10 +29,16 @@ class ProgramSource<Real>: @unchecked Sendable {
   init(_ queue: DispatchQueue?, _ make: (Dispatch.DispatchQueue?) -> Real) {
     self.queue = queue ?? .global()
     real = Run.current == nil ? make(queue?.real) : nil
+    super.init()
     _ = Run.home(Run.address(self))
   }
 
-  deinit { Run.forget(Run.address(self)) }
+  deinit {
+    if real == nil, suspensions > 0, let (run, strand) = Run.current {
+      run.noteRelease(strand, resource(run).name, hasBegun ? "suspended" : "not active")
+    }
+    Run.forget(Run.address(self))
+  }
 
   fileprivate var common: (any Dispatch.DispatchSourceProtocol)? {
     real as? any Dispatch.DispatchSourceProtocol
@@ -80,31 +86,29 @@ class ProgramSource<Real>: @unchecked Sendable {
   }
 
   var data: UInt { real == nil ? told : UInt(common?.data ?? 0) }
+  var handle: UInt { common.map { UInt($0.handle) } ?? 0 }
+  var mask: UInt { common.map { UInt($0.mask) } ?? 0 }
 
   // MARK: - Handlers
 
-  func setEventHandler(
-    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: (() -> Void)?
+  func setHandler(
+    _ occasion: DispatchSourceOccasion, _ qos: DispatchQoS, _ flags: DispatchWorkItemFlags,
+    _ handler: (() -> Void)?
   ) {
-    if let common { return common.setEventHandler(qos: qos, flags: flags, handler: handler) }
-    event = handler
-    if let (run, _) = Run.current { deliver(run) }
-  }
-
-  func setCancelHandler(
-    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: (() -> Void)?
-  ) {
-    if let common { return common.setCancelHandler(qos: qos, flags: flags, handler: handler) }
-    cancellation = handler
-  }
-
-  func setRegistrationHandler(
-    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: (() -> Void)?
-  ) {
-    if let common {
-      return common.setRegistrationHandler(qos: qos, flags: flags, handler: handler)
+    switch occasion {
+    case .event:
+      if let common { return common.setEventHandler(qos: qos, flags: flags, handler: handler) }
+      event = handler
+      if let (run, _) = Run.current { deliver(run) }
+    case .cancellation:
+      if let common { return common.setCancelHandler(qos: qos, flags: flags, handler: handler) }
+      cancellation = handler
+    case .registration:
+      if let common {
+        return common.setRegistrationHandler(qos: qos, flags: flags, handler: handler)
+      }
+      registration = handler
     }
-    registration = handler
   }
 
   // MARK: - Beginning and ending
@@ -128,14 +132,14 @@ class ProgramSource<Real>: @unchecked Sendable {
     }
   }
 
-  func suspend() {
+  override func suspend() {
     if let common { return common.suspend() }
     guard let (run, strand) = Run.current else { return }
     step(run, strand, .suspends, race_hunt_caller())
     suspensions += 1
   }
 
-  func resume() {
+  override func resume() {
     if let common { return common.resume() }
     guard let (run, strand) = Run.current else { return }
     let call = race_hunt_caller()
@@ -147,7 +151,7 @@ class ProgramSource<Real>: @unchecked Sendable {
     goOn(run)
   }
 
-  func activate() {
+  override func activate() {
     if let common { return common.activate() }
     guard let (run, strand) = Run.current else { return }
     step(run, strand, .resumes, race_hunt_caller())

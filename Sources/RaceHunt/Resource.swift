@@ -12,6 +12,8 @@ final class Resource {
 
   enum Kind: String {
     case mutex, condition, channel, atomic, semaphore, group, queue, barrier
+    /// Which iterations have been taken.
+    case iterations
     /// What is done once.
     case once
     case operation

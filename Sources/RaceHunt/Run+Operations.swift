@@ -133,6 +133,38 @@ extension Run {
     return true
   }
 
+  /// As `lock`, once its condition is a number, too.
+  ///
+  /// - Returns: false when the time ran out, or at once when it only tries.
+  func lock(
+    _ strand: Strand, _ address: UInt, name: String?, whenCondition wanted: Int, at place: Place?,
+    nanoseconds: UInt64?, tries: Bool, _ condition: () -> Int
+  ) -> Bool {
+    let mutex = resource(address, .mutex, name: name)
+    if tries || nanoseconds != nil {
+      noteTry(mutex, strand)
+    } else if mutex.owner === strand {
+      stop(.deadlock, "deadlock: \(strand.name) locks \(mutex.name), which it has locked")
+    }
+    point(.accesses(mutex, writes: true))
+    if nanoseconds != nil { readsTime(strand) }
+    let deadline = nanoseconds.map { now &+ $0 }
+    func isBlocked() -> Bool { mutex.owner != nil || condition() != wanted }
+    if isBlocked() {
+      record(strand, .waitsForLock, mutex.number, value: tries ? 0 : nil, at: place)
+      if tries { return false }
+    }
+    while isBlocked() {
+      mutex.waiters.append(strand)
+      guard block(strand, for: .lockCondition(mutex, wanted: wanted), until: deadline) else {
+        record(strand, .timesOut, mutex.number, at: place)
+        return false
+      }
+    }
+    take(mutex, strand, place)
+    return true
+  }
+
   /// Who locks it from now on passes a point once it has it: the step that comes here changes that.
   func noteTry(_ mutex: Resource, _ strand: Strand) {
     if mutex.isTried { return }
@@ -233,10 +265,25 @@ extension Run {
     let condition = resource(address, .condition, name: name)
     let mutex = resource(mutexAddress, .mutex, name: nil)
     point(.accesses(condition, writes: true))
+    guard mutex.owner === strand else {
+      let text =
+        "\(strand.name) waits for \(condition.name) and has not locked \(mutex.name), which it "
+        + "waits with"
+      violate(.check, text, at: place)
+      // Nobody knows what it would do: in a loop it may do that without end.
+      stop(.check, text)
+      return false
+    }
     record(strand, .waits, condition.number, at: place)
-    if mutex.owner === strand { release(mutex, of: strand) }
-    condition.waiters.append(strand)
+    release(mutex, of: strand)
     if nanoseconds != nil { readsTime(strand) }
+    if happensForNothing() {
+      point(.locks(mutex))
+      record(strand, .wakesForNothing, condition.number, at: place)
+      acquire(mutex, strand, place)
+      return true
+    }
+    condition.waiters.append(strand)
     // Once it is woken it comes no further than to the lock.
     strand.pending = .locks(mutex)
     let isNotified = block(
@@ -255,7 +302,7 @@ extension Run {
     } else if all {
       wakeAll(condition)
     } else {
-      condition.waiters.removeFirst().state = .ready
+      condition.waiters.remove(at: chosenWaiter(of: condition)).state = .ready
     }
   }
 
@@ -326,6 +373,8 @@ extension Run {
         .check, "\(strand.name) calls \(call), but its thread is not one that it has started")
     }
     strand.destroyValues()
+    strand.leaveRealLocks()
+    strand.realLocks = []
     guard let other = pool.take() else { return stop(.noThread) }
     strand.finishBody(self)
     strand.worker = nil

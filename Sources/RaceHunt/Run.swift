@@ -97,6 +97,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var systemRandom: Random
   /// Of its own, too: whether and how far time passes.
   @exclusivity(unchecked) var timeRandom: Random
+  /// What happens of what contracts leave open.
+  @exclusivity(unchecked) var liberties: Liberties
   /// Whether what is started may begin before its starter goes on.
   ///
   /// In some schedules only: what both do at points can be ordered without it, in fewer steps.
@@ -129,6 +131,7 @@ final class Run: @unchecked Sendable {
       deadlines.comeEarly = true
       deadlines.delayEvery <<= timeRandom.next(below: 5)
     }
+    liberties = Liberties(seed: seed)
     var startRandom = Random(seed: seed ^ 0x57A7)
     startsArePoints = startRandom.next(below: Self.startPointsEvery) == 0
     events.reserveCapacity(128)
@@ -525,6 +528,7 @@ final class Run: @unchecked Sendable {
     guard let worker = Worker.current else { fatalError("a run is ended from outside") }
     isAbandoned = true
     worker.strand?.worker = nil
+    worker.strand?.leaveRealLocks()
     batch.stop(after: self)
     race_hunt_leave()
   }

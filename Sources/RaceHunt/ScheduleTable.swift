@@ -140,9 +140,10 @@ extension Run {
     }
     var text = event.operation.text
     if object >= 0 { text += " \(resourceList[object].name)" }
+    if [.wakesForNothing, .failsForNothing].contains(event.operation) { text += " for nothing" }
     guard let value = event.value else { return text }
     switch event.operation {
-    case .loads, .failsToExchange: return text + ": \(value)"
+    case .loads, .failsToExchange, .failsForNothing: return text + ": \(value)"
     default: return text + " = \(value)"
     }
   }

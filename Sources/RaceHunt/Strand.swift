@@ -71,6 +71,8 @@ final class Strand {
   var globals: [GlobalInTheMaking] = []
   /// Numbers of the locks that it has.
   var held: [Int] = []
+  /// The locks of the machine that its thread has beside those of the run.
+  var realLocks: [any RealLock] = []
   /// Numbers of the locks that it has given back since it was chosen.
   var released: [Int] = []
   /// Numbers of what it has changed since then without a point of its own.
@@ -159,6 +161,11 @@ final class Strand {
   /// Runs what it has to run; called by its worker, with the baton.
   func perform(_ run: Run) {
     state = .running
+    defer {
+      // What the program keeps locked is so in this run, and for no other thread of the machine.
+      leaveRealLocks()
+      realLocks = []
+    }
     if body != nil {
       run.record(self, .begins)
       performBody(run)
@@ -254,6 +261,8 @@ enum Pending {
 /// What a strand waits for.
 enum Waiting {
   case mutex(Resource)
+  /// A lock, and that its condition is this number.
+  case lockCondition(Resource, wanted: Int)
   case condition(Resource)
   case channel(Resource, sends: Bool)
   /// A semaphore, the end of a group, a turn in a queue.
@@ -264,8 +273,8 @@ enum Waiting {
   /// Where the strand stands in line.
   var resource: Resource? {
     switch self {
-    case .mutex(let resource), .condition(let resource), .channel(let resource, _),
-      .turn(let resource):
+    case .mutex(let resource), .lockCondition(let resource, _), .condition(let resource),
+      .channel(let resource, _), .turn(let resource):
       resource
     case .end, .time: nil
     }

@@ -78,24 +78,46 @@ extension Run {
 
   /// The step of another one's last notification before the strand has waited, and after it has
   /// last looked: one that came before the look has told it nothing.
+  ///
+  /// A look is also the locking of the mutex that it waits with, but for the last one: that may be
+  /// for the wait alone, after a look of which nothing is known. Once others have had the mutex
+  /// behind the notification, what was notified may have been taken.
   private func lostNotification(_ strand: Strand, _ condition: Resource) -> Int? {
+    guard case .locks(let mutex) = strand.pending else { return nil }
+    func locks(_ step: Int) -> Bool {
+      events[step].operation == .locks && Int(events[step].object) == mutex.number
+    }
     let own = events.indices.filter { Int(events[$0].strand) == strand.number }
     let wait = own.last {
       events[$0].operation == .waits && Int(events[$0].object) == condition.number
     }
     guard let wait else { return nil }
-    let look = own.last { $0 < wait && events[$0].operation.isLook } ?? -1
+    let start = events.firstIndex {
+      $0.operation == .starts && Int($0.object) == strand.number
+    }
+    let taken = own.last { $0 < wait && locks($0) } ?? -1
+    var look =
+      own.last { $0 < wait && $0 != taken && (events[$0].operation.isLook || locks($0)) }
+      ?? start ?? -1
+    // Who is woken and waits again has looked in between.
+    if look >= 0, look < taken, events[look].operation.isEndOfWait,
+      Int(events[look].object) == condition.number
+    {
+      look = taken
+    }
     return condition.unheardNotifications.last { step in
       look < step - 1 && step - 1 < wait && Int(events[step - 1].strand) != strand.number
+        && !events.indices[step..<wait].contains {
+          locks($0) && Int(events[$0].strand) != strand.number
+        }
     }
   }
 
   private func text(of waiting: Waiting) -> String {
     switch waiting {
-    case .mutex(let resource):
-      "waits for \(resource.name)"
-        + (resource.owner.map { ", held by \($0.name)\($0.hasEnded ? ", which has ended" : "")" }
-          ?? "")
+    case .mutex(let resource): "waits for \(resource.name)" + holder(of: resource)
+    case .lockCondition(let resource, let wanted):
+      "waits for \(resource.name) with the condition \(wanted)" + holder(of: resource)
     case .condition(let resource): "waits for \(resource.name), which nobody notifies"
     case .channel(let resource, let sends):
       "waits to \(sends ? "send to" : "receive from") \(resource.name)"
@@ -103,6 +125,11 @@ extension Run {
     case .end(let strand): "waits for the end of \(strand.name)"
     case .time: "sleeps"
     }
+  }
+
+  private func holder(of resource: Resource) -> String {
+    guard let owner = resource.owner else { return "" }
+    return ", held by \(owner.name)" + (owner.hasEnded ? ", which has ended" : "")
   }
 
   /// The program's closure has returned.

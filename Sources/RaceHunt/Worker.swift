@@ -67,7 +67,10 @@ final class Worker: @unchecked Sendable {
     while baton.pointee.exchange(0, ordering: .acquiring) == 0 {
       race_hunt_wait_while(UnsafeRawPointer(baton).assumingMemoryBound(to: UInt32.self), 0)
     }
-    if isAbandoned { race_hunt_leave() }
+    if isAbandoned {
+      strand?.leaveRealLocks()
+      race_hunt_leave()
+    }
     holder.thread.store(thread, ordering: .relaxed)
   }
 

@@ -199,8 +199,8 @@ private final class Order: Sendable {
     }
     #expect(twice?.reason.hasPrefix("program gives operation queue 1 an operation that a") == true)
     let again = failure {
-      let operation = BlockOperation {}
-      operation.start()
+      let operation = BlockOperation()
+      operation.addExecutionBlock { [unowned operation] in operation.start() }
       operation.start()
     }
     #expect(again?.reason == "operation 1 is started a second time")

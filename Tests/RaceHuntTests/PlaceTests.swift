@@ -43,11 +43,15 @@ private final class CountingLock: NSLock, @unchecked Sendable {
       if lock.lock(before: .distantFuture) { lock.unlock() }
     }
     #expect(found == [3, 5, 6, 7, 8, 9].map { here + $0 })
-    let signals = try lines(of: " notifies ") {
-      NSCondition().signal()
-      NSConditionLock(condition: 1).unlock(withCondition: 2)
+    let others = try lines(of: "s condition") {
+      let lock = NSConditionLock(condition: 1)
+      lock.name = "condition lock"
+      lock.lock(whenCondition: 1)
+      lock.unlock(withCondition: 2)
     }
-    #expect(signals == [13, 14].map { here + $0 })
+    #expect(others == [15, 16].map { here + $0 })
+    let signals = try lines(of: " notifies ") { NSCondition().signal() }
+    #expect(signals == [19].map { here + $0 })
   }
 
   @Test func objectsOfDispatchHaveLines() throws {

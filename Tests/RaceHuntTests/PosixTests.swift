@@ -140,7 +140,11 @@ private func inThreads(_ bodies: [@Sendable () -> Void]) {
       clock_gettime(CLOCK_REALTIME, &time)
       time.tv_sec += 1_000
       let answer = monitor.withLock {
-        pthread_cond_timedwait(monitor.condition, monitor.mutex, &time)
+        while true {
+          let answer = pthread_cond_timedwait(monitor.condition, monitor.mutex, &time)
+          // It may be woken for nothing.
+          if answer != 0 { return answer }
+        }
       }
       check(answer == ETIMEDOUT, "\(answer)")
     }
