@@ -31,7 +31,9 @@ package enum ReportVerb: VerbDescription {
     pictures as a file of its own, for a README or a comment: --picture.
 
     A history keeps a line of each run that came to its end. Levels are drawn from valid runs alone,
-    those of one plan on one machine together. Lines that cannot be read are left out, and named.
+    those of one plan on one machine together; runs of one commit on one day count once, by their
+    median. A change takes twelve in all, and five that lie behind it (six among twelve). Lines that
+    cannot be read are left out, and named.
     """
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {

@@ -14,6 +14,10 @@ package struct EnvironmentRecord: Codable, Sendable {
   package var memoryBytes: UInt64
   package var kernel: String?
   package var hostName: String
+  /// Tells machines apart that look alike; nil in runs of versions that did not record it.
+  package var machineId: String?
+  /// What the clock moves by; nil in runs of versions that did not record it.
+  package var clockTickNs: UInt64?
   package var fileSystem: String?
   package var fileSystemSource: String?
   /// pwrite + fdatasync of 4 KB at random places of a warm file, here and now.
@@ -40,6 +44,8 @@ package struct EnvironmentRecord: Codable, Sendable {
     let release = textOfFile("/proc/sys/kernel/osrelease")
     kernel = release.map { "Linux " + $0.trimmingCharacters(in: .whitespacesAndNewlines) }
     hostName = ProcessInfo.processInfo.hostName
+    machineId = MachineIdentity.here()
+    clockTickNs = ClockTick.measure()
     let mount = MountPoint.holding(folder)
     fileSystem = mount?.type
     fileSystemSource = mount?.source
