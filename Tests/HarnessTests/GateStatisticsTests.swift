@@ -67,8 +67,8 @@ import Testing
     return nil
   }
 
-  /// Noise far above the tolerance is the worst: once 6 of 100 gates of nine rows were false alarms,
-  /// most of them after 6 to 10 blocks.
+  /// Noise far above the tolerance is the worst: once 6 of 100 gates of nine rows were false
+  /// alarms, most of them after 6 to 10 blocks.
   @Test(arguments: Noise.allCases) func falseAlarmsOfAllRowsStayWithinTheError(noise: Noise) {
     let seed = testSeed()
     var random = RandomGenerator(seed: seed)

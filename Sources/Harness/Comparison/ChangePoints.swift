@@ -1,8 +1,8 @@
 // Where a series of figures changed for good: the Mann-Whitney test at each split, of which the
 // strongest counts (D. M. Hawkins and Q. Deng, "A nonparametric change-point control chart", 2010),
 // done again on both sides of each change that it finds. Ranks, because one slow run among many is
-// no change; each split by its own standard deviation, because a change is to be seen soon, when few
-// runs lie behind it and many before.
+// no change; each split by its own standard deviation, because a change is to be seen soon, when
+// few runs lie behind it and many before.
 internal import Foundation
 
 /// Finds changes of level.

@@ -5,10 +5,10 @@
 enum ExactCounters {
   /// The rows of some runs that repeat from run to run.
   ///
-  /// Syncs a commit do where the work ends by operations and one writer commits by itself. While the
-  /// file is filled written bytes do, too, with one seed. Later they depend on when the space of
-  /// earlier versions was found to be free, by some thousandths even of a single thread; and what a
-  /// file grows by, and its size, depend on idle time.
+  /// Syncs a commit do where the work ends by operations and one writer commits by itself. While
+  /// the file is filled written bytes do, too, with one seed. Later they depend on when the space
+  /// of earlier versions was found to be free, by some thousandths even of a single thread; and
+  /// what a file grows by, and its size, depend on idle time.
   static func rows(of runs: [MeasuredRun]) -> Set<GateRow> {
     guard let first = runs.first else { return [] }
     let keys = runs.reduce(Set(first.rows.keys)) { $0.intersection($1.rows.keys) }
