@@ -74,6 +74,14 @@ import Testing
         ("container", .bad, { $0.cgroupCpuLimitCores = 1.5 }),
         ("memory", .caution, { $0.swapUsedBytes = 1 << 30 }),
         ("memory", .bad, { $0.memoryAvailableBytes = 1 << 20 }),
+        ("memory", .bad, { $0.cgroupMemoryLimitBytes = 64 << 20 }),
+        (
+          "memory", .bad,
+          {
+            $0.cgroupMemoryLimitBytes = 4 << 30
+            $0.cgroupMemoryAvailableBytes = 100 << 20
+          }
+        ),
         ("disk", .bad, { $0.fileSystem = "tmpfs" }),
         ("disk", .bad, { $0.fileSystem = "nfs4" }),
         ("disk", .bad, { $0.diskFreeBytes = 1 << 20 }),
@@ -110,6 +118,58 @@ import Testing
     }
   }
 
+  /// A folder in place of `/`.
+  private func makeRoot(_ files: [String: String]) throws -> String {
+    let root = folder.path + "/root"
+    for (name, text) in files {
+      let path = root + "/" + name
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    return root
+  }
+
+  /// Limits of version 1 may be those of a group around the process's own.
+  @Test func controlGroupsOfVersionOneAreRead() throws {
+    let root = try makeRoot([
+      "proc/self/cgroup": "5:memory:/a/b\n4:cpu,cpuacct:/a/b\n3:cpuset:/a\n",
+      "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1\n",
+      "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+      "sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us": "250000\n",
+      "sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us": "100000\n",
+      "sys/fs/cgroup/cpu,cpuacct/a/cpu.stat":
+        "nr_periods 40\nnr_throttled 9\nthrottled_time 5\n",
+      "sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us": "-1\n",
+      "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+      "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "1000000\n",
+      "sys/fs/cgroup/memory/a/memory.usage_in_bytes": "900000\n",
+      "sys/fs/cgroup/memory/a/memory.stat": "cache 700000\ntotal_inactive_file 500000\n",
+    ])
+    let facts = MachineFacts(folder: folder.path, root: root)
+    #expect(facts.cgroupCpuLimitCores == 2.5 && facts.cgroupThrottled == 9)
+    #expect(facts.cgroupMemoryLimitBytes == 1_000_000)
+    #expect(facts.cgroupMemoryAvailableBytes == 600_000)
+    #expect(Processors.usable(of: 8, root: root) == 2.5)
+    #expect(Processors.usable(of: 2, root: root) == 2)
+  }
+
+  /// Containers often see their own group only, in the place of all.
+  @Test func controlGroupsOfVersionOneThatLieOutsideAreFoundAtTheTop() throws {
+    let root = try makeRoot([
+      "proc/self/cgroup": "4:cpu,cpuacct:/docker/abc\n5:memory:/docker/abc\n",
+      "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "150000\n",
+      "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+      "sys/fs/cgroup/cpu/cpu.stat": "nr_periods 4\nnr_throttled 1\n",
+      "sys/fs/cgroup/memory/memory.limit_in_bytes": "67108864\n",
+      "sys/fs/cgroup/memory/memory.usage_in_bytes": "1048576\n",
+    ])
+    let facts = MachineFacts(folder: folder.path, root: root)
+    #expect(facts.cgroupCpuLimitCores == 1.5 && facts.cgroupThrottled == 1)
+    #expect(facts.cgroupMemoryAvailableBytes == 63 << 20)
+    #expect(facts.findings().contains { $0.subject == "memory" && $0.level == .bad })
+  }
+
   /// The files of a machine with a quota, a slow clock and a rotating disk, in a folder.
   @Test func factsAreThoseOfTheKernelsFiles() throws {
     let device = URL(fileURLWithPath: folder.path).resolvingSymlinksInPath().path
@@ -124,6 +184,8 @@ import Testing
       "sys/fs/cgroup/job/cpu.max": "150000 100000\n",
       "sys/fs/cgroup/job/cpu.stat": "usage_usec 1\nnr_throttled 17\n",
       "sys/fs/cgroup/job/memory.max": "1048576\n",
+      "sys/fs/cgroup/job/memory.current": "1048000\n",
+      "sys/fs/cgroup/job/memory.stat": "anon 5\ninactive_file 1000\n",
       "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
       "sys/devices/system/cpu/intel_pstate/no_turbo": "1\n",
       "sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet\n",
@@ -135,18 +197,14 @@ import Testing
         "1 0 0:1 / / rw - rootfs rootfs rw\n"
         + "2 1 8:1 / \(device) rw,noatime - ext4 /dev/sda1 rw,nobarrier\n",
     ]
-    let root = folder.path + "/root"
-    for (name, text) in files {
-      let path = root + "/" + name
-      try FileManager.default.createDirectory(
-        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-      try text.write(toFile: path, atomically: true, encoding: .utf8)
-    }
+    let root = try makeRoot(files)
     let facts = MachineFacts(folder: folder.path, root: root)
     #expect(facts.cpu == "Test CPU" && facts.threadsPerCore == 2 && facts.isVirtual)
     #expect(facts.coresOnline == 2 && facts.loadAverage == 1.25)
     #expect(facts.cgroupCpuLimitCores == 1.5 && facts.cgroupThrottled == 17)
     #expect(facts.cgroupMemoryLimitBytes == 1_048_576)
+    #expect(facts.cgroupMemoryAvailableBytes == 1_576)
+    #expect(Processors.usable(of: 4, root: root) == 1.5)
     #expect(facts.memoryAvailableBytes == 1_024 << 10 && facts.swapUsedBytes == 60 << 10)
     #expect(facts.governors == ["powersave"] && facts.isTurboOn == false)
     #expect(facts.clockSource == "hpet" && facts.hugePages == "madvise")

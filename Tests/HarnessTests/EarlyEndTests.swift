@@ -272,7 +272,7 @@ import Testing
     let plan = try Child(
       Self.tool,
       [
-        "plan", "--from", "plan", "--output", "again", "--ask",
+        "plan", "--from", "plan", "--partial", "--output", "again", "--ask",
         "write rate at objects=100 durability=memory",
       ],
       in: folder.path)

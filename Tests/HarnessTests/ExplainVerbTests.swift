@@ -145,7 +145,13 @@ final class ExplainedItem: Object {
     #expect(sizes("children")?["maximum"] as? Int == 4)
     #expect(sizes("number") == nil)
     let command = try #require(item["command"] as? String)
-    #expect(command.contains("--objects 200 --value-size uniform:7B..258B"), "\(command)")
+    let size = "percentiles:7B..137B..241B..258B..259B"
+    #expect(command.contains("--objects 200 --value-size \(size)"), "\(command)")
+    // A run takes it as it stands, and its command repeats it.
+    let words = try #require(command.components(separatedBy: "readers-writer ").last)
+    let flags = try FlagValues(words.split(separator: " ").map(String.init), known: RunFlags.known)
+    let (settings, _) = try RunFlags.settings(flags)
+    #expect(settings.objects == 200 && settings.command.contains("--value-size \(size)"))
     for format in ["json", "text", "markdown"] {
       let text = try inspect(format)
       #expect(!text.contains("secret"))

@@ -27,7 +27,9 @@ struct LawfulRuns {
 
   /// Makes a results folder whose figures are lawful.
   func makeRun(
-    _ name: String, objects: Int, batch: Int, pins: Int, every: Int, open rate: Double? = nil
+    _ name: String, objects: Int, batch: Int, pins: Int, every: Int, open rate: Double? = nil,
+    syncs: Int = 0,
+    change: (inout RunDocument) -> Void = { _ in }
   ) throws -> String {
     let path = folder + "/" + name
     try runOnModel(
@@ -36,9 +38,14 @@ struct LawfulRuns {
         + (rate == nil ? "" : " --rate 5000/s --arrivals poisson"))
     try growth(Double(objects), Double(batch), Double(pins), Double(every))
       .write(toFile: path + "/growth.csv", atomically: true, encoding: .utf8)
-    try writeTimes(path, batch: Double(batch), rate: rate)
-    // The tables are not the run's any more.
-    try FigureFolders.edit(path) { $0.files = nil }
+    try writeTimes(path, batch: Double(batch), rate: rate, syncs: syncs)
+    try FigureFolders.edit(path) { document in
+      // The tables are not the run's any more, nor are they of this build and this moment.
+      document.files = nil
+      document.environment.build = "release"
+      document.disturbance = nil
+      change(&document)
+    }
     return path
   }
 
@@ -64,7 +71,9 @@ struct LawfulRuns {
   }
 
   /// Every object of a transaction takes 10 us; reads take 500 ns on each of the threads.
-  private func writeTimes(_ path: String, batch: Double, rate: Double?) throws {
+  private func writeTimes(
+    _ path: String, batch: Double, rate: Double?, syncs: Int
+  ) throws {
     let histogram = LatencyHistogram()
     for step in 0..<1_000 {
       histogram.record(UInt64(batch * 10_000 * (0.5 + Double(step) / 1_000)))
@@ -77,7 +86,7 @@ struct LawfulRuns {
     for cells in [
       [
         "operation": "write", "load": load, "rate_per_s": "\(rate ?? 1e5 / batch)",
-        "syncs_per_commit": "0", "service_p50_ns": "\(batch * 10_000)",
+        "syncs_per_commit": "\(syncs)", "service_p50_ns": "\(batch * 10_000)",
       ],
       ["operation": "read", "load": "closed", "rate_per_s": "2000000", "service_p50_ns": "480"],
     ] {

@@ -100,6 +100,7 @@ import Testing
     #expect(merged.code == 0 && exists(name + "/m/merge.json"), "\(merged.errors)")
     let plan = try tool([
       "plan", "--ask=write rate", "--from=\(name)/a", "--output=\(name)/p", "--quiet",
+      "--partial",
     ])
     #expect([0, 4].contains(plan.code) && exists(name + "/p/plan.csv"), "\(plan.errors)")
     let hunt = try tool(["hunt", "--scenario=lost-update", "--output=\(name)/h", "--no-progress"])

@@ -9,6 +9,33 @@ import Testing
   private let model = ContentModel(
     seed: 5, objects: 1_000, batch: 10, valueSize: ValueSize(minimum: 0, maximum: 37))
 
+  // MARK: - Sizes
+
+  @Test func sizesAreSpreadAsAFileHasThem() throws {
+    let size = ValueSize(percentiles: [4, 20, 90, 2_048, 8_192])
+    var random = RandomGenerator(seed: testSeed())
+    let count = 100_000
+    let sizes = (0..<count).map { _ in size.bytes(random.next()) }
+    #expect(sizes.allSatisfy { (4...8_192).contains($0) })
+    for (share, most) in [(0.5, 20), (0.9, 90), (0.99, 2_048)] {
+      let found = Double(sizes.count { $0 <= most }) / Double(count)
+      #expect(abs(found - share) < 0.02, "\(found) are at most \(most)")
+    }
+    let mean = Double(sizes.reduce(0, +)) / Double(count)
+    #expect(abs(mean / size.mean - 1) < 0.1, "\(mean) for \(size.mean)")
+    let ends = [0, UInt64.max].map(size.bytes)
+    #expect(ends == [4, 8_192])
+    #expect(ValueSize(percentiles: [7, 7, 7, 7, 7]).bytes(.max) == 7)
+    let text = Units.text(size)
+    #expect(text == "percentiles:4B..20B..90B..2048B..8192B")
+    #expect(try Units.valueSize(text, flag: "--value-size") == size)
+    for wrong in ["1B..2B", "1B..2B..3B..4B..5", "5B..4B..6B..7B..8B", ""] {
+      #expect(throws: UsageError.self) {
+        try Units.valueSize("percentiles:" + wrong, flag: "--value-size")
+      }
+    }
+  }
+
   // MARK: - Open loop
 
   @Test func fixedArrivalsAreEquallySpaced() {

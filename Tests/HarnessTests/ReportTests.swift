@@ -1,9 +1,10 @@
 // `report`: one page that says what the files say, and nothing that was not asked for.
 import Foundation
-import Harness
 import Platform
 import TestSupport
 import Testing
+
+@testable import Harness
 
 @Suite(.serialized, .ownThreads) struct ReportTests {
   private let folder: TemporaryFolder
@@ -66,6 +67,49 @@ import Testing
     #expect(page.contains("<li>run 1 is not valid"))
     let (_, open) = try report(runs + ["--show-places", "--overwrite"])
     #expect(open.contains("\(folder.path)/my plans/busy.json"))
+  }
+
+  /// What went wrong is often told with the place where it did.
+  @Test func verdictsAndViolationsNameNoPlaces() throws {
+    let run = try makeRun("one")
+    let other = "/home/somebody/my data/app.realm"
+    try FigureFolders.edit(run) { document in
+      document.environment.hostName = "secret-host"
+      document.verdict.isValid = false
+      document.verdict.reasons = [
+        "the run failed: cannot open '\(other)': no space",
+        "samples in \(folder.path)/one/process-1",
+        "2000/s of 4 reads/s, on secret-host (/mnt/x)",
+      ]
+      document.verdict.cautions = ["look into ~/notes/today.txt, or file:///mnt/y"]
+      document.violation = RunDocument.ViolationRecord(
+        invariant: "I1", sentence: "in \(folder.path)/one/data.realm a key was gone", witness: [],
+        thread: "reader 1")
+    }
+    let (_, page) = try report([run])
+    for place in [folder.path, "somebody", "my data", "secret-host", "/mnt", "~/notes"] {
+      #expect(!page.contains(place), "\(place)")
+    }
+    #expect(
+      page.contains("cannot open &#39;app.realm&#39;: no space") || page.contains("'app.realm'"))
+    #expect(page.contains("samples in process-1; 2000/s of 4 reads/s, on the host (x)"), "\(page)")
+    #expect(page.contains("in data.realm a key was gone"))
+    let (_, open) = try report([run, "--show-places", "--overwrite"])
+    #expect(open.contains("/home/somebody/my data/app.realm") && open.contains("secret-host"))
+  }
+
+  @Test func whatIsToldIsJSONWhereThatIsAskedFor() throws {
+    let run = try makeRun("one")
+    for (words, name) in [([], "a.html"), (["--trend", folder.path + "/history"], "b.html")] {
+      let output = CollectedOutput()
+      let path = folder.file(name)
+      let code = try ReportVerb.run(
+        [run, "-o", path, "--format", "json"] + words, console: output.console())
+      #expect(code == .success)
+      let told = try JSONSerialization.jsonObject(with: Data(output.output.utf8)) as? [String: Any]
+      #expect(told?["file"] as? String == path)
+      #expect((told?["changes"] == nil) == words.isEmpty)
+    }
   }
 
   /// A picture alone has title, legend, colours and the same lines as the page.

@@ -29,13 +29,43 @@ import Testing
     #expect(ChangePoints.find([]).isEmpty && ChangePoints.find([1, 2]).isEmpty)
   }
 
-  @Test func noiseAloneHardlyEverShowsAChange() {
+  @Test(arguments: [12, 13, 17, 30, 90]) func noiseAloneHardlyEverShowsAChange(count: Int) {
     var random = RandomGenerator(seed: testSeed())
     let alarms = (0..<200).filter { _ in
-      !ChangePoints.find((0..<30).map { _ in noise(&random) }).isEmpty
+      !ChangePoints.find((0..<count).map { _ in noise(&random) }).isEmpty
     }
     // One in 200 is expected; more than eight have a chance below 1 in 100,000.
     #expect(alarms.count <= 8, "\(alarms.count) of 200")
+  }
+
+  /// It took 8 runs behind it after 12, and 12 after 90.
+  @Test func aChangeIsSeenSoon() {
+    for (before, behind) in [(6, 6), (8, 5), (15, 5), (20, 5), (95, 5), (195, 5), (495, 5)] {
+      let values = (0..<before + behind).map { $0 < before ? 100.0 : 110 }
+      #expect(ChangePoints.find(values) == [before], "\(before) and \(behind)")
+      // One fewer might be chance.
+      #expect(!ChangePoints.find(values.dropLast()).contains(before))
+    }
+  }
+
+  /// Five replicas of one night looked like a new level of a commit that changed nothing.
+  @Test func replicasOfOneNightCountOnce() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for night in 0..<15 {
+      for replica in 0..<5 {
+        var row = cells(night, (night == 14 ? 440 : 400) + replica)
+        row[1] = "run-\(night)-\(replica)"
+        table.append(row)
+      }
+    }
+    func changes() throws -> String {
+      try report(
+        ["--trend", try write(table.text), "-o", folder.file("trend.html"), "--overwrite"]
+      ).output
+    }
+    #expect(!(try changes()).contains("changed by"))
+    for night in 15..<19 { table.append(cells(night, 442)) }
+    #expect(try changes().contains("changed by 10.0 % at commit14 (run-14-0)"))
   }
 
   private func makeRun(_ name: String) throws -> String {
@@ -309,7 +339,8 @@ import Testing
         for before in values[..<split] {
           for after in values[split...] where after != before { sum += after > before ? 1 : -1 }
         }
-        if abs(sum) > best.strength { best = (split, abs(sum)) }
+        let deviation = (Double(split * (24 - split)) * 25 / 3).squareRoot()
+        if abs(sum) / deviation > best.strength { best = (split, abs(sum) / deviation) }
       }
       let found = ChangePoints.find(values)
       #expect(found.isEmpty || found.contains(best.position), "\(values)")

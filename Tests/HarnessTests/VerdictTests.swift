@@ -44,6 +44,40 @@ internal import Testing
       settings: workload.map { RunSettings($0) } ?? settings(), outcome: outcome)
   }
 
+  @Test func whatTheMachineDidBesidesIsJudgedAsByDoctor() {
+    func found(
+      _ change: (inout MachineDisturbance) -> Void
+    ) -> (reasons: [String], cautions: [String]) {
+      var disturbed = outcome(seconds: 1.5, longest: Self.milliseconds, of: .write)
+      var disturbance = MachineDisturbance()
+      change(&disturbance)
+      disturbed.disturbance = disturbance
+      func isOfTheMachine(_ text: String) -> Bool {
+        ["hypervisor", "other processes", "container", "waited for a processor"].contains {
+          text.contains($0)
+        }
+      }
+      return (
+        Verdict.reasons(settings: settings(), outcome: disturbed).filter(isOfTheMachine),
+        cautions(disturbed).filter(isOfTheMachine)
+      )
+    }
+    #expect(found { $0.throttledPercent = 0 }.cautions.isEmpty)
+    let few = found { $0.throttledPercent = 2 }
+    #expect(few.reasons.isEmpty && few.cautions.count == 1 && few.cautions[0].contains("2.0 %"))
+    let many = found { $0.throttledPercent = 40 }
+    #expect(many.reasons.count == 1 && many.cautions.isEmpty)
+    #expect(many.reasons.first?.contains("stopped all threads in 40.0 % of its periods") == true)
+    #expect(found { $0.stealPercent = 3 }.cautions.count == 1)
+    #expect(found { $0.othersPercent = 10 }.cautions.count == 1)
+    #expect(found { $0.processorPressurePercent = 30 }.cautions.count == 1)
+    let both = found {
+      $0.stealPercent = 12
+      $0.othersPercent = 60
+    }
+    #expect(both.reasons.count == 2 && both.cautions.isEmpty)
+  }
+
   @Test func anOperationThatTookMostOfThePhaseIsNamed() {
     let found = cautions(
       outcome(seconds: 1.5, longest: 1_200 * Self.milliseconds, of: .write))

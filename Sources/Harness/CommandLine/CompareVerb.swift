@@ -57,12 +57,14 @@ package enum CompareVerb: VerbDescription {
     realm-bench compare --resample FILE [--gates N] [--blocks N]
 
     Compares results folders of one plan. Each row shows both medians; the ratio of the geometric
-    means as a change for the worse, with its interval (Welch's, of the logarithms); the noise
-    between runs of one side; and the smallest change that would have been seen in four of five
-    tries. A figure is worse when the whole interval lies above the tolerance, the same when it lies
-    within, else nobody can tell. What one side has and the other lacks is never left out: nobody
-    can tell of it. BASELINE and CANDIDATE may be names saved by 'run --save-baseline NAME'. Times are
-    compared on one machine only, counters everywhere. At most 12 rows decide; the others are named.
+    means as a change for the worse, with its interval (Welch's, of the logarithms); how far two runs
+    of one side are apart (noise); and the smallest change that would have been called worse in four
+    of five tries (could see). A figure is worse when the whole interval lies above the tolerance,
+    the same when it lies within, else nobody can tell. What one side has and the other lacks is
+    never left out: nobody can tell of it. BASELINE and CANDIDATE may be names saved by 'run
+    --save-baseline NAME'. Times are compared on one machine only, counters everywhere; those that
+    follow from the plan alone (syncs a commit of one writer with --ops) need one run a side, and any
+    growth of them is worse. At most 12 rows decide; the others are named.
 
     Runs that were interrupted, failed, are not valid or only smoke runs are refused without
     --partial, runs that did other work always.
@@ -71,9 +73,10 @@ package enum CompareVerb: VerbDescription {
     every gate row is decided, one is worse, or the budget is used up: the way to compare two commits.
     Then the ratio is the mean of the paired ratios, from 30 blocks on without the weight of those
     that are far off (Huber's estimate), and its interval a confidence sequence: looking after each
-    block does no harm. --write runs=FILE keeps the figures of each block; --resample draws many gates
-    from them, by chance and with repetition, and tells how often each row is called worse, and after
-    how many blocks: false alarms, when both executables were the same, and power, when one was not.
+    block does no harm. Figures that vary take 9 to 13 blocks at least. --write runs=FILE keeps the
+    figures of each block; --resample draws many gates from them, by chance and with repetition, and
+    tells how often each row is called worse, and after how many blocks: false alarms, when both
+    executables were the same, and power, when one was not.
     Exit codes: 0 no regression, 2 a regression, 4 cannot tell (with --strict), 5 no such baseline.
     """
 
@@ -251,6 +254,7 @@ package enum CompareVerb: VerbDescription {
       }
       if parts.count == 1 {
         rules.tolerance = percent / 100
+        rules.toleranceOfExact = percent / 100
         isGeneralGiven = true
       }
     }

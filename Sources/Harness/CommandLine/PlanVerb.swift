@@ -11,6 +11,10 @@ package enum PlanVerb: VerbDescription {
     .init("ask", "QUESTION", isRepeatable: true, "what is to be found out; see above"),
     .init("budget", "TIME", "make runs for so long (1m; none with --from)"),
     .init("from", "FOLDER", isRepeatable: true, "results folder of earlier runs, or of a plan"),
+    .init(
+      "partial", nil,
+      "take runs of --from that say little about times, too (debug, --quick, disturbed), and mark "
+        + "the answers"),
     .init("validate", nil, "predict settings that nothing was fitted to, and run them"),
     .init("settings", "N", "with --validate: how many (20)"),
     .init("seed", "N", "decides keys, and the settings of --validate (1)"),
@@ -46,7 +50,7 @@ package enum PlanVerb: VerbDescription {
 
   /// What is asked where nothing is.
   private static func usualQuestions() -> [String] {
-    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let cores = max(1, Int(Processors.usable()))
     return [
       "file size at pins=100 age=10m rate=500/s", "memory at pins=100 age=10m rate=500/s",
       "largest rate with write.response_p99<10ms", "readers at 50k reads/s each on \(cores) cores",
@@ -74,12 +78,13 @@ package enum PlanVerb: VerbDescription {
     let format: OutputFormat = try values.choice("format") ?? .text
     let isQuiet = values.has("quiet")
     try values.refuse("settings", without: "validate")
+    try values.refuse("partial", without: "from")
     let options = try options(values) { if !isQuiet { console.note("warning: \($0)") } }
     let place = ResultsPlace(
       workload: "plan", seed: options.seed, output: values.first("output"), now: now)
     if values.has("dry-run") {
       try values.refuse("overwrite", with: "dry-run", because: "a dry run writes nothing")
-      console.printRaw(dryRun(options))
+      console.printRaw(try dryRun(options, format))
       return .success
     }
     if let output = values.first("output") {
@@ -103,7 +108,8 @@ package enum PlanVerb: VerbDescription {
       executable: executable, folder: folder.path,
       budgetNanoseconds: UInt64((options.budgetSeconds ?? 0) * 1e9), seed: options.seed,
       interruption: interruption, progress: { if !isQuiet { console.note($0) } })
-    var planner = Planner(options, runs: runs, machine: .measured(folder: folder.path))
+    let machine = otherMachine(options) ?? .measured(folder: folder.path)
+    var planner = Planner(options, runs: runs, machine: machine)
     let result: PlanResult
     do {
       result = try planner.run()
@@ -141,7 +147,11 @@ package enum PlanVerb: VerbDescription {
     let unvouched = result.answers.filter { !$0.isVouched }
     if !isQuiet {
       for answer in unvouched {
-        console.note("warning: '\(answer.question.text)' is extrapolated too far to vouch for")
+        let isFar = answer.extrapolations.contains { !$0.isVouched }
+        let reasons = (isFar ? ["it is extrapolated too far"] : []) + answer.weaknesses
+        console.note(
+          "warning: '\(answer.question.text)' cannot be vouched for: "
+            + reasons.joined(separator: "; "))
       }
     }
     return unvouched.isEmpty && result.warnings.isEmpty ? .success : .inconclusive
@@ -198,6 +208,8 @@ package enum PlanVerb: VerbDescription {
       // It would make the answers look surer than they are.
       try SamePlan.refuseTwice(runs)
       options.earlier += try runs.map { try PlanObservation($0) }
+      if !values.has("partial") { try options.earlier.forEach { try $0.refuseDoubtful() } }
+      warnOfMachines(options, warn)
     } catch let error as ResultsError {
       throw UsageError("plan: \(error.message)")
     } catch let missing as Baselines.Missing {
@@ -220,14 +232,67 @@ package enum PlanVerb: VerbDescription {
     return whole
   }
 
-  private static func dryRun(_ options: Planner.Options) -> String {
+  // MARK: - Machines
+
+  /// Costs of the machine of earlier runs, where all are of one that is not this one, and no others
+  /// are made.
+  private static func otherMachine(_ options: Planner.Options) -> MachineCosts? {
+    let machines = Set(options.earlier.map(\.hardware.words))
+    guard options.budgetSeconds == nil, machines.count == 1, machines != [Hardware.here().words]
+    else {
+      return nil
+    }
+    return MachineCosts(of: options.earlier)
+  }
+
+  private static func warnOfMachines(_ options: Planner.Options, _ warn: (String) -> Void) {
+    let here = Hardware.here().words
+    let machines = Set(options.earlier.map(\.hardware.words)).subtracting([here]).sorted()
+    for machine in machines {
+      let count = options.earlier.count { $0.hardware.words == machine }
+      let runs = count == 1 ? "a run of --from is" : "\(count) runs of --from are"
+      warn(
+        "\(runs) of another machine (\(machine); this one: \(here)); "
+          + (otherMachine(options) == nil
+            ? "times of one say little about another" : "the answers are of that one"))
+    }
+  }
+
+  // MARK: - Dry run
+
+  private struct DryRun: Codable {
+    var question: String
+    var commands: [String]
+  }
+
+  /// What is known of a run before any: the rate of an open loop follows from a closed one.
+  private static func command(_ experiment: PlanExperiment) -> String {
+    let command = PlanRuns.command(experiment)
+    guard let load = experiment.setting.load else { return command }
+    return command
+      + "  # and a --rate: \(PlanSetting.count(load * 100))% of what a closed loop does"
+  }
+
+  private static func dryRun(
+    _ options: Planner.Options, _ format: OutputFormat
+  ) throws -> String {
     let chooser = PlanExperiments(
       budgetSeconds: options.budgetSeconds ?? 60, questions: options.questions.count,
-      cores: Double(ProcessInfo.processInfo.activeProcessorCount))
-    return options.questions.map { question in
-      "\(question.text)\n"
-        + (options.budgetSeconds == nil ? [] : chooser.experiments(for: question))
-        .map { "  \(PlanRuns.command($0))\n" }.joined()
-    }.joined()
+      cores: Processors.usable())
+    let questions = options.questions.map { question in
+      DryRun(
+        question: question.text,
+        commands: (options.budgetSeconds == nil ? [] : chooser.experiments(for: question))
+          .map(command))
+    }
+    switch format {
+    case .json: return try encodeJSON(["questions": questions])
+    case .text:
+      return questions.map { "\($0.question)\n" + $0.commands.map { "  \($0)\n" }.joined() }
+        .joined()
+    case .markdown:
+      return questions.map { "- \($0.question)\n" + $0.commands.map { "  - `\($0)`\n" }.joined() }
+        .joined()
+    }
   }
 }

@@ -16,9 +16,30 @@ package enum ReportVerb: VerbDescription {
     .init(
       "trend", "DIR",
       "add the given folders to DIR/history.csv, and draw it with the changes of level"),
+    .init("format", "text|json", "form of what is told on standard output (text)"),
     .init("show-places", nil, "name folders and host, which are left out otherwise"),
     .init("help", nil, "show this"),
   ]
+
+  private enum Form: String, CaseIterable {
+    case text, json
+  }
+
+  /// What is told as JSON.
+  private struct Told: Codable {
+    struct Change: Codable {
+      var figure: String
+      /// Nil where it was 0 before.
+      var change: String?
+      var commit: String
+      var runId: String
+    }
+
+    /// Where the page or picture is.
+    var file: String
+    /// Of a trend.
+    var changes: [Change]?
+  }
 
   package static let usage = """
     realm-bench report FOLDER ... [-o report.html]
@@ -31,7 +52,9 @@ package enum ReportVerb: VerbDescription {
     pictures as a file of its own, for a README or a comment: --picture.
 
     A history keeps a line of each run that came to its end. Levels are drawn from valid runs alone,
-    those of one plan on one machine together. Lines that cannot be read are left out, and named.
+    those of one plan on one machine together; runs of one commit on one day count once, by their
+    median. A change takes twelve in all, and five that lie behind it (six among twelve). Lines that
+    cannot be read are left out, and named.
     """
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
@@ -44,8 +67,9 @@ package enum ReportVerb: VerbDescription {
       console.printRaw(help)
       return .success
     }
+    let form: Form = try values.choice("format") ?? .text
     if let history = values.first("trend") {
-      return try trend(history, values, console)
+      return try trend(history, values, form, console)
     }
     guard !values.positional.isEmpty else {
       throw UsageError(
@@ -105,8 +129,20 @@ package enum ReportVerb: VerbDescription {
       return .failed
     }
     console.keeps(file.path)
-    console.print(file.path)
+    try tell(Told(file: file.path), form, console)
     return .success
+  }
+
+  private static func tell(_ told: Told, _ form: Form, _ console: Console) throws {
+    switch form {
+    case .json: console.printRaw(try encodeJSON(told))
+    case .text:
+      for change in told.changes ?? [] {
+        let words = change.change.map { "changed by \($0)" } ?? "is no longer 0, since a run"
+        console.print("\(change.figure) \(words) at \(change.commit) (\(change.runId))")
+      }
+      console.print(told.file)
+    }
   }
 
   /// Where the page or picture goes.
@@ -120,7 +156,7 @@ package enum ReportVerb: VerbDescription {
   // MARK: - Trend
 
   private static func trend(
-    _ folder: String, _ values: FlagValues, _ console: Console
+    _ folder: String, _ values: FlagValues, _ form: Form, _ console: Console
   ) throws -> ExitCode {
     try values.refuse("trend", with: "show-places", because: "a history names no places")
     try values.refuse("trend", with: "picture", because: "a history is a page")
@@ -131,6 +167,7 @@ package enum ReportVerb: VerbDescription {
     }
     let file = try output(values, "trend.html")
     let path = file.path
+    var told = Told(file: path)
     do {
       var history = try TrendHistory(folder: folder)
       try history.append(
@@ -142,9 +179,8 @@ package enum ReportVerb: VerbDescription {
       let report = TrendReport(history)
       try file.write(report.html())
       console.keeps(file.path)
-      for change in report.changes {
-        let words = change.share.map { "changed by \($0)" } ?? "is no longer 0, since a run"
-        console.print("\(change.figure) \(words) at \(change.commit) (\(change.run.runID))")
+      told.changes = report.changes.map {
+        Told.Change(figure: $0.figure, change: $0.share, commit: $0.commit, runId: $0.run.runID)
       }
     } catch let error as ResultsError {
       throw UsageError("report: \(error.message)")
@@ -156,7 +192,7 @@ package enum ReportVerb: VerbDescription {
       console.note("error: cannot write '\(path)' or the history: \(error.explanation)")
       return .failed
     }
-    console.print(path)
+    try tell(told, form, console)
     return .success
   }
 }

@@ -66,7 +66,9 @@ package enum RunFlags {
         "objects", "N",
         (settings.workload.facts.storesOwnClasses
           ? "size of what it sets up" : "objects in the table") + " (\(settings.objects))"),
-      .init("value-size", "SIZE", "payload: 100B, or spread as uniform:10B..200B (100B)"),
+      .init(
+        "value-size", "SIZE",
+        "payload: 100B, uniform:10B..200B, or percentiles: as inspect --profile names them (100B)"),
       .init("duration", "TIME", "length of the measured phase (\(duration))"),
       .init("ops", "N", "or: end after N operations of all threads, refreshes not counted"),
       .init("warmup", "TIME", "time before measuring begins (\(warmup))"),
@@ -250,7 +252,7 @@ package enum RunFlags {
     settings.pinEvery = try count("pin-every", 1, 1 << 30) ?? settings.pinEvery
     if let text = flags.first("value-size") {
       settings.valueSize = try Units.valueSize(text, flag: "--value-size")
-      guard settings.valueSize.maximum <= 16 << 20 else {
+      guard settings.valueSize.maximum <= ValueSize.most else {
         throw UsageError("--value-size: at most 16MiB")
       }
     }

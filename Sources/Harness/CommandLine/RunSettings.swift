@@ -171,10 +171,8 @@ package struct RunSettings: Sendable {
       ? readRatePerSecond : ratePerSecond
   }
 
-  /// Processors that this process may use.
-  var processors: Int {
-    processorList?.count ?? ProcessInfo.processInfo.activeProcessorCount
-  }
+  /// How many processors' time this process may use.
+  var processors: Double { Processors.usable(of: processorList?.count) }
 
   /// Operations that this run has rows for.
   package var operationsMeasured: [Operation] { workload.facts.operations(self) }

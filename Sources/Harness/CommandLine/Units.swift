@@ -158,8 +158,10 @@ package enum Units {
         ?? (digits.isEmpty ? "" : "; write it as 10000, 10k, 2M or 1e6"))
   }
 
-  /// A size, or a range of sizes as `uniform:10B..200B`.
+  /// A size, a range of sizes as `uniform:10B..200B`, or sizes as a file has them: the least, p50,
+  /// p90, p99 and the largest as `percentiles:0B..20B..90B..2KiB..8KiB`.
   package static func valueSize(_ text: String, flag: String) throws(UsageError) -> ValueSize {
+    if text.hasPrefix("percentiles:") { return try percentiles(text, flag: flag) }
     guard text.hasPrefix("uniform:") else {
       let bytes = try bytes(text, flag: flag)
       return ValueSize(minimum: bytes, maximum: bytes)
@@ -174,6 +176,20 @@ package enum Units {
       throw UsageError("\(flag): '\(text)' begins above its end")
     }
     return ValueSize(minimum: minimum, maximum: maximum)
+  }
+
+  private static func percentiles(
+    _ text: String, flag: String
+  ) throws(UsageError) -> ValueSize {
+    let parts = text.dropFirst("percentiles:".count).split(separator: "..")
+    var sizes: [Int] = []
+    for part in parts { sizes.append(try bytes(String(part), flag: flag)) }
+    guard sizes.count == ValueSize.shares.count, zip(sizes, sizes.dropFirst()).allSatisfy(<=) else {
+      throw UsageError(
+        "\(flag): '\(text)' is not of the form percentiles:0B..20B..90B..2KiB..8KiB (the least, p50, "
+          + "p90, p99, the largest, none below the one before)")
+    }
+    return ValueSize(percentiles: sizes)
   }
 
   // MARK: - Writing
@@ -195,8 +211,12 @@ package enum Units {
   }
 
   package static func text(_ size: ValueSize) -> String {
-    size.minimum == size.maximum
-      ? "\(size.minimum)B" : "uniform:\(size.minimum)B..\(size.maximum)B"
+    if size.minimum == size.maximum { return "\(size.minimum)B" }
+    guard !size.percentiles.isEmpty else {
+      return "uniform:\(size.minimum)B..\(size.maximum)B"
+    }
+    let sizes = [size.minimum] + size.percentiles + [size.maximum]
+    return "percentiles:" + sizes.map { "\($0)B" }.joined(separator: "..")
   }
 
   package static func text(ratePerSecond rate: Double) -> String {

@@ -19,6 +19,12 @@ struct ComparedFigures {
   private var drawn: [Int]?
   /// Those that some run does not know, because it left out what was due.
   private let unknown: Set<GateRow>
+  /// Of each run of the candidate, what such a figure is at least.
+  private let leastOfCandidate: [[GateRow: Double]]
+  /// Counters that follow from the plan alone.
+  private let exact: Set<GateRow>
+  /// What the clock of the runs moves by, in nanoseconds.
+  let tick: Double
   /// Runs of each side that are looked at.
   private var counts: [Int]
   /// Every row that any run has.
@@ -32,16 +38,28 @@ struct ComparedFigures {
       throw ResultsError(
         "'\(run.folder)' has nothing to compare: its summary.csv is missing, or has no figure")
     }
+    let all = baseline + candidate
     self.init(
       sides: [baseline, candidate].map { $0.map(GateRow.figures) },
-      unknown: Set((baseline + candidate).flatMap(GateRow.unknown)))
+      unknown: Set(all.flatMap(GateRow.unknown)),
+      leastOfCandidate: candidate.map(\.leastResponses), exact: ExactCounters.rows(of: all),
+      tick: Double(all.compactMap(\.document.environment.clockTickNs).max() ?? 1))
   }
 
   /// - Parameters:
   ///   - sides: of the baseline and the candidate, the figures of each run.
   ///   - unknown: rows that some run does not know.
-  init(sides: [[[GateRow: Double]]], unknown: Set<GateRow>) {
+  ///   - leastOfCandidate: of each run of the candidate, what it knows of those.
+  ///   - exact: counters that follow from the plan alone.
+  ///   - tick: what the clock moves by, in nanoseconds.
+  init(
+    sides: [[[GateRow: Double]]], unknown: Set<GateRow> = [],
+    leastOfCandidate: [[GateRow: Double]] = [], exact: Set<GateRow> = [], tick: Double = 1
+  ) {
     self.unknown = unknown
+    self.leastOfCandidate = leastOfCandidate
+    self.exact = exact
+    self.tick = tick
     let rows = unknown.union(sides.joined().flatMap(\.keys)).sorted()
     self.rows = rows
     columns = sides.map { runs in rows.map { row in runs.map { $0[row] } } }
@@ -76,8 +94,40 @@ struct ComparedFigures {
     return (known[0], known[1])
   }
 
+  /// Whether a row is a counter without noise, and no run says otherwise.
+  func isExact(_ row: GateRow) -> Bool {
+    exact.contains(row) && values(row).allSatisfy { Set($0).count == 1 && $0[0] != nil }
+  }
+
+  /// Judges a row; one that the candidate does not know is worse if what it is at least is.
+  func compared(
+    _ row: GateRow, tolerance: Double?, by judge: ([Double], [Double]) -> ComparedRow
+  ) -> ComparedRow {
+    if let (before, after) = known(row) { return judge(before, after) }
+    if let (before, after) = atLeast(row) {
+      var compared = judge(before, after)
+      if compared.verdict == .worse {
+        compared.reason =
+          "it is that slow at least: operations that were due were not done, and count with the time "
+          + "for which they had waited"
+        return compared
+      }
+    }
+    return incomplete(row, tolerance: tolerance)
+  }
+
+  /// The figures of the baseline, and what those of the candidate are at least.
+  private func atLeast(_ row: GateRow) -> (baseline: [Double], candidate: [Double])? {
+    guard unknown.contains(row), drawn == nil else { return nil }
+    let sides = values(row)
+    let before = sides[0].compactMap(\.self)
+    let after = zip(sides[1], leastOfCandidate).compactMap { $0 ?? $1[row] }
+    guard [before.count, after.count] == counts else { return nil }
+    return (before, after)
+  }
+
   /// A row that some run lacks: nobody can tell of it, and it is shown all the same.
-  func incomplete(_ row: GateRow, tolerance: Double?) -> ComparedRow {
+  private func incomplete(_ row: GateRow, tolerance: Double?) -> ComparedRow {
     let known = values(row).map { $0.compactMap(\.self) }
     let missing = zip(counts, known).map { $0 - $1.count }
     func side(_ number: Int) -> Double? { missing[number] > 0 ? nil : median(known[number]) }
@@ -95,8 +145,12 @@ struct ComparedFigures {
   // MARK: - Rows that decide
 
   /// Medians, rates and counters, and those that the user named.
+  /// - Parameter judgesTimes: whether the runs are of one machine; else counters alone decide, and
+  ///   what the user named.
   /// - Throws: `ResultsError` when a named row is not there, and when nothing would decide.
-  func gates(_ rules: ComparisonRules) throws(ResultsError) -> Gates {
+  func gates(
+    _ rules: ComparisonRules, judgesTimes: Bool = true
+  ) throws(ResultsError) -> Gates {
     var gates = Gates()
     for name in rules.tolerances.keys.sorted() {
       gates.tolerances[try row(name, "--max-regression")] = rules.tolerances[name]
@@ -105,7 +159,9 @@ struct ComparedFigures {
     where acceptance.file == nil {
       _ = try row(name, "--accept")
     }
-    var usual = rows.filter { gates.tolerances[$0] == nil && decidesByItself($0) }
+    var usual = rows.filter {
+      gates.tolerances[$0] == nil && decidesByItself($0) && (judgesTimes || $0.kind == .counter)
+    }
     // Filling the file takes milliseconds in most runs: its time says too little to decide on, and
     // would use all of a budget. Where nothing else is timed it is what the run is for.
     if usual.contains(where: { $0.isTimeOfWork }) {
@@ -114,7 +170,7 @@ struct ComparedFigures {
     // The measured phase before the steps of a plan.
     for row in usual.filter(\.isOfWholeRun) + usual.filter({ !$0.isOfWholeRun }) {
       if gates.tolerances.count < rules.gateRowsMax {
-        gates.tolerances[row] = rules.tolerance
+        gates.tolerances[row] = isExact(row) ? rules.toleranceOfExact : rules.tolerance
       } else {
         gates.beyond.append(row)
       }
@@ -122,7 +178,9 @@ struct ComparedFigures {
     guard !gates.tolerances.isEmpty else {
       throw ResultsError(
         "nothing to judge: the runs have no median, rate or counter that decides (only "
-          + "\(rows.map(\.name).joined(separator: ", "))); name a row by --max-regression ROW=10%")
+          + "\(rows.map(\.name).joined(separator: ", "))"
+          + (judgesTimes ? "" : "; times of different machines are not compared")
+          + "); name a row by --max-regression ROW=10%")
     }
     return gates
   }

@@ -44,6 +44,8 @@ package struct Acceptance: Sendable {
 package struct ComparisonRules: Sendable {
   /// Share by which a gate figure may get worse.
   package var tolerance = 0.02
+  /// The same of counters without noise.
+  package var toleranceOfExact = 0.0
   /// By name of a row: tolerances that the user gave.
   package var tolerances: [String: Double] = [:]
   /// By name of a row: regressions that are known.
@@ -110,19 +112,17 @@ package struct Comparison: Sendable {
           + differences.joined(separator: "; "))
     }
     let figures = try ComparedFigures(baseline: baseline, candidate: candidate)
-    let gates = try figures.gates(rules)
-    rows = []
-    for row in figures.rows {
+    let gates = try figures.gates(rules, judgesTimes: isSameMachine)
+    let isSameMachine = isSameMachine
+    rows = StepDown.judge(
+      figures.rows, deciding: gates.tolerances.count, error: rules.familyError
+    ) { row, error in
       let tolerance = gates.tolerances[row]
-      guard let (before, after) = figures.known(row) else {
-        rows.append(figures.incomplete(row, tolerance: tolerance))
-        continue
-      }
-      rows.append(
+      return figures.compared(row, tolerance: tolerance) { before, after in
         Self.compare(
-          row, before, after, tolerance: tolerance,
-          error: rules.familyError / Double(gates.tolerances.count),
-          isSameMachine: isSameMachine))
+          row, before, after, figures, tolerance: tolerance, error: error,
+          isSameMachine: isSameMachine)
+      }
     }
     finish(rules, beyond: gates.beyond)
   }
@@ -182,15 +182,20 @@ package struct Comparison: Sendable {
 
   /// Judges one figure by independent runs.
   private static func compare(
-    _ row: GateRow, _ before: [Double], _ after: [Double], tolerance: Double?, error: Double,
-    isSameMachine: Bool
+    _ row: GateRow, _ before: [Double], _ after: [Double], _ figures: ComparedFigures,
+    tolerance: Double?, error: Double, isSameMachine: Bool
   ) -> ComparedRow {
+    let isExact = figures.isExact(row)
     let obstacle =
-      min(before.count, after.count) < 2
+      min(before.count, after.count) < 2 && !isExact
       ? "one run a side says nothing about noise: give two or more (--replicas 5)" : nil
     var compared = Self.compared(
       row, before, after, tolerance: tolerance, error: error, obstacle: obstacle
-    ) { LogRatio.independent(before, after, error: error) }
+    ) {
+      if isExact { return LogRatio.exact(before[0], after[0]) }
+      let resolution = FigureResolution(row.metric, [before, after], tick: figures.tick)
+      return LogRatio.independent(before, after, error: error, resolution: resolution)
+    }
     if row.kind == .timing && !isSameMachine {
       compared.verdict = .cannotTell
       compared.reason = "times of different machines say nothing"
@@ -217,8 +222,9 @@ package struct Comparison: Sendable {
       (compared.verdict, compared.reason) = (verdict, reason)
     } else if let slowdown = interval().map({ row.slowdown($0) }) {
       compared.slowdown = slowdown
-      compared.smallestDetectable = LogRatio.smallestDetectable(slowdown)
-      compared.verdict = verdict(slowdown, tolerance: tolerance ?? 0.02)
+      let tolerance = tolerance ?? 0.02
+      compared.smallestDetectable = LogRatio.smallestDetectable(slowdown, tolerance: tolerance)
+      compared.verdict = verdict(slowdown, tolerance: tolerance)
       compared.reason =
         compared.verdict == .cannotTell ? "the interval is too wide: more runs narrow it" : nil
     }

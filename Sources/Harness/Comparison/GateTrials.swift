@@ -37,7 +37,7 @@ struct GateTrials {
     }
     self.blocksMax = blocksMax ?? recorded
     self.seed = seed
-    let figures = ComparedFigures(sides: sides, unknown: [])
+    let figures = ComparedFigures(sides: sides)
     var random = RandomGenerator(seed: seed)
     var gates: [Gate] = []
     for _ in 0..<count {

@@ -32,6 +32,9 @@ package struct MeasuredRun: Sendable {
   package let document: RunDocument
   /// Figures by row and column of summary.csv; empty cells are left out.
   package let rows: [RowKey: [String: Double]]
+  /// What percentiles of response times are at least that nobody knows, because operations that
+  /// were due were not done.
+  package let leastResponses: [GateRow: Double]
   /// The first and last row of growth.csv's measured phase, by column.
   package let growth: (first: [String: Double], last: [String: Double])?
 
@@ -68,6 +71,7 @@ package struct MeasuredRun: Sendable {
     let isWhole = document.status == RunStatus.complete.rawValue
     rows = try Self.summary(folder, isWhole: isWhole)
     growth = try Self.growth(folder, isWhole: isWhole)
+    leastResponses = Self.leastResponses(folder, document, rows)
     try Self.refuseChanges(folder, document.files ?? [])
   }
 
@@ -228,6 +232,27 @@ package struct MeasuredRun: Sendable {
       .map { "\(grouped(Int($0.value["errors"] ?? 0))) of '\($0.key.name)'" }
   }
 
+  /// From the distributions of responses, in which what was not done has the time for which it had
+  /// waited; none of a saved baseline, which has the tables alone.
+  private static func leastResponses(
+    _ folder: String, _ document: RunDocument, _ rows: [RowKey: [String: Double]]
+  ) -> [GateRow: Double] {
+    var least: [GateRow: Double] = [:]
+    for (key, columns) in rows
+    where key.phase == Phase.measure.name && document.leftOut?[key.operation] ?? 0 > 0 {
+      let path = "\(folder)/histograms/\(key.operation)-response.hgrm"
+      guard let text = textOfFile(path), let all = LatencyHistogram(percentileText: text) else {
+        continue
+      }
+      for percentile in Percentile.allCases {
+        let metric = "response_\(percentile)_ns"
+        guard columns[metric] == nil, let value = all.value(at: percentile) else { continue }
+        least[GateRow(row: key, metric: metric)] = Double(value)
+      }
+    }
+    return least
+  }
+
   /// What times depend on, by name.
   var partsOfMachine: [String: String] {
     let environment = document.environment
@@ -242,11 +267,16 @@ package struct MeasuredRun: Sendable {
         "at most \(decimal($0, places: 2)) cores"
       },
       "limit of memory": environment.cgroupMemoryLimitBytes.map { "at most \($0 >> 20) MiB" },
+      Self.identity: environment.machineId,
     ]
     return words.compactMapValues { $0 }
   }
 
-  /// What the machine is, in words that differ between machines whose times cannot be compared.
+  /// The part that tells two machines apart that look alike; runs of earlier versions have none.
+  static let identity = "identity of the machine"
+
+  /// What the machine looks like, in words that differ between machines whose times cannot be
+  /// compared.
   package var machine: String {
     let order = [
       "processor", "cores", "memory", "kernel", "file system", "allocator", "limit of processors",

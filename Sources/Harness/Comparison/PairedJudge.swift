@@ -4,7 +4,7 @@ internal import Foundation
 
 /// The verdicts on paired blocks.
 struct PairedJudge {
-  /// Fewer than these decide nothing.
+  /// Fewer than these decide nothing; of figures that vary it takes some more.
   static let blocksMin = 6
 
   private let figures: ComparedFigures
@@ -30,8 +30,8 @@ struct PairedJudge {
     gates = try figures.gates(rules)
   }
 
-  /// Judges all rows by Holm's procedure: the error is shared by the rows that are not decided yet,
-  /// so a decided row leaves more to the others.
+  /// Judges all rows by Holm's procedure: a row that is worse leaves its share of the error to the
+  /// others.
   ///
   /// - Returns: all rows, and those that would decide if fewer did.
   func verdicts() -> (rows: [ComparedRow], beyond: [GateRow]) {
@@ -60,25 +60,33 @@ struct PairedJudge {
   }
 
   private func verdicts(on judged: [GateRow]) -> [ComparedRow] {
-    let obstacle =
-      blocks < Self.blocksMin
-      ? "only \(blocks) of at least \(Self.blocksMin) blocks were run: give more time (--budget), or "
-        + "a shorter workload" : nil
-    var undecided = gates.tolerances.keys.filter { figures.known($0) != nil }.count
-    while true {
-      let error = rules.familyError / Double(max(1, undecided))
-      let rows = judged.map { row in
-        let tolerance = gates.tolerances[row]
-        guard let (before, after) = figures.known(row) else {
-          return figures.incomplete(row, tolerance: tolerance)
-        }
-        return Comparison.compared(
-          row, before, after, tolerance: tolerance, error: error, obstacle: obstacle
-        ) { LogRatio.paired(zip(before, after).map { log($1 / $0) }, error: error) }
+    StepDown.judge(judged, deciding: gates.tolerances.count, error: rules.familyError) {
+      row, error in
+      let tolerance = gates.tolerances[row]
+      return figures.compared(row, tolerance: tolerance) { before, after in
+        verdict(on: row, before, after, tolerance: tolerance, error: error)
       }
-      let left = rows.filter { $0.isGate && $0.verdict == .cannotTell && !$0.isUnknown }.count
-      if left == undecided || left == 0 { return rows }
-      undecided = left
     }
+  }
+
+  private func verdict(
+    on row: GateRow, _ before: [Double], _ after: [Double], tolerance: Double?, error: Double
+  ) -> ComparedRow {
+    func tooFew(_ needed: Int) -> String {
+      "only \(blocks) of at least \(needed) blocks were run: give more time (--budget), or a shorter "
+        + "workload"
+    }
+    var compared = Comparison.compared(
+      row, before, after, tolerance: tolerance, error: error,
+      obstacle: blocks < Self.blocksMin ? tooFew(Self.blocksMin) : nil
+    ) {
+      LogRatio.paired(
+        zip(before, after).map { log($1 / $0) }, error: error,
+        resolution: FigureResolution(row.metric, [before, after], tick: figures.tick))
+    }
+    if compared.verdict == .cannotTell, compared.reason == nil {
+      compared.reason = tooFew(LogRatio.blocksNeeded(error: error))
+    }
+    return compared
   }
 }

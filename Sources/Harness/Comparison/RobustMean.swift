@@ -5,7 +5,9 @@ internal import Foundation
 /// times the spread counts as if it were just so far off.
 ///
 /// The spread is a standard deviation, made in the same way. A median deviation would be small for
-/// figures around two values, and the estimate would be one of the two.
+/// figures around two values, and the estimate would be one of the two. That happens with this
+/// spread, too, when one of the values is seldom among few figures: so what lies far off mostly to
+/// one side counts in full.
 package struct RobustMean {
   private static let limit = 1.5
   /// The mean square, with that limit, of normal figures with a variance of 1.
@@ -45,8 +47,12 @@ package struct RobustMean {
       if step < 1e-6 * spread { break }
     }
     let radius = Self.limit * spread
-    let inside = values.count { abs($0 - estimate) <= radius }
-    if inside == 0 { return }
+    let above = values.count { $0 - estimate > radius }
+    let below = values.count { estimate - $0 > radius }
+    let inside = values.count - above - below
+    // Two standard deviations of what chance does to so many.
+    let isOneSided = Double(abs(above - below)) > 2 * Double(above + below).squareRoot()
+    if inside == 0 || isOneSided { return }
     center = estimate
     deviation = Self.normalSquare.squareRoot() * spread * count / Double(inside)
   }

@@ -192,7 +192,9 @@ enum SamePlan {
   static func differencesOfMachine(_ runs: [MeasuredRun]) -> [String] {
     let machines = runs.map(\.partsOfMachine)
     return Set(machines.flatMap { $0.keys }).sorted().compactMap { name in
-      let values = Set(machines.map { $0[name] ?? "none" })
+      // Runs of earlier versions do not say which machine they are of.
+      let known = name == MeasuredRun.identity ? machines.filter { $0[name] != nil } : machines
+      let values = Set(known.map { $0[name] ?? "none" })
       return values.count > 1 ? "\(name) is \(values.sorted().joined(separator: " and "))" : nil
     }
   }

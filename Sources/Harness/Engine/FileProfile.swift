@@ -98,9 +98,12 @@ package struct FileProfile: Codable, Sendable {
   private static func command(_ objects: Int, _ properties: [PropertyProfile]) -> String? {
     guard objects > 0 else { return nil }
     let sizes = properties.filter { ["string", "data"].contains($0.type) }.compactMap(\.sizes)
-    let low = sizes.reduce(0) { $0 + ($1.minimum ?? 0) }
-    let high = sizes.reduce(0) { $0 + ($1.p99 ?? 0) }
-    let size = ValueSize(minimum: low, maximum: max(low, high))
+    // Exact for one property; of several, objects that are large in one are taken to be so in all.
+    func sum(_ part: KeyPath<Spread, Int?>) -> Int {
+      min(ValueSize.most, sizes.reduce(0) { $0 + ($1[keyPath: part] ?? 0) })
+    }
+    let size = ValueSize(
+      percentiles: [\.minimum, \.p50, \.p90, \.p99, \.maximum].map { sum($0) })
     return "realm-bench run readers-writer --objects \(objects) --value-size \(Units.text(size))"
   }
 }

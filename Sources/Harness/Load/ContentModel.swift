@@ -135,8 +135,7 @@ package struct ContentModel: Sendable {
 
   /// Length of an object's payload, the same in every transaction.
   package func payloadCount(of id: Int) -> Int {
-    let range = UInt64(valueSize.maximum - valueSize.minimum + 1)
-    return valueSize.minimum + Int(mix(seed &+ 1 ^ mix(UInt64(id))) % range)
+    valueSize.bytes(mix(seed &+ 1 ^ mix(UInt64(id))))
   }
 
   private func base(_ id: Int, _ stamp: Int) -> UInt64 {

@@ -80,8 +80,53 @@ package struct ValueSize: Equatable, Sendable {
   package var minimum: Int
   package var maximum: Int
 
+  /// The sizes that half, nine tenths and 99 of 100 objects are at most; empty where all sizes
+  /// between the ends are as frequent.
+  package private(set) var percentiles: [Int] = []
+
   package init(minimum: Int, maximum: Int) {
     self.minimum = minimum
     self.maximum = maximum
+  }
+
+  /// As a file has them.
+  ///
+  /// - Parameter sizes: the least, p50, p90, p99 and the largest, none below the one before.
+  package init(percentiles sizes: [Int]) {
+    precondition(sizes.count == Self.shares.count && zip(sizes, sizes.dropFirst()).allSatisfy(<=))
+    self.init(minimum: sizes[0], maximum: sizes[sizes.count - 1])
+    percentiles = Array(sizes[1..<sizes.count - 1])
+  }
+
+  /// The largest that a run takes.
+  package static let most = 16 << 20
+
+  /// The shares of objects that `percentiles` and both ends stand for.
+  package static let shares = [0, 0.5, 0.9, 0.99, 1]
+
+  /// The size that a random number stands for.
+  package func bytes(_ random: UInt64) -> Int {
+    guard !percentiles.isEmpty else {
+      return minimum + Int(random % UInt64(maximum - minimum + 1))
+    }
+    let share = Double(random >> 11) * 0x1p-53
+    // All sizes between two of them are as frequent.
+    var end = 1
+    while end < Self.shares.count - 1 && share >= Self.shares[end] { end += 1 }
+    let within = (share - Self.shares[end - 1]) / (Self.shares[end] - Self.shares[end - 1])
+    let (low, high) = (size(end - 1), size(end))
+    return low + Int((Double(high - low + 1) * within).rounded(.down))
+  }
+
+  /// The size of an object on average.
+  package var mean: Double {
+    guard !percentiles.isEmpty else { return Double(minimum + maximum) / 2 }
+    return (1..<Self.shares.count).reduce(0) { sum, end in
+      sum + (Self.shares[end] - Self.shares[end - 1]) * Double(size(end - 1) + size(end)) / 2
+    }
+  }
+
+  private func size(_ place: Int) -> Int {
+    place == 0 ? minimum : place == Self.shares.count - 1 ? maximum : percentiles[place - 1]
   }
 }

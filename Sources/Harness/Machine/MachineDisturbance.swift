@@ -16,6 +16,10 @@ package struct MachineDisturbance: Codable, Equatable, Sendable {
   package var involuntarySwitchesPerS: Double?
   /// Share of all processors' time that other processes took, in percent.
   package var othersPercent: Double?
+  /// Share of the stretches of time in which the container's limit of processors stopped its
+  /// processes, in percent; nil without such a limit, and in runs of versions that did not record
+  /// it.
+  package var throttledPercent: Double?
   package var frequencyMinMhz: Double?
   package var frequencyMaxMhz: Double?
 
@@ -33,6 +37,9 @@ package struct MachineWatch: Sendable {
     /// In microseconds.
     var processorPressure: Double?
     var diskPressure: Double?
+    /// Stretches of time of the container's limit, and those in which it stopped the processes.
+    var periods: Double?
+    var throttled: Double?
     var involuntarySwitches: Int
     var ownSeconds: Double
 
@@ -47,6 +54,9 @@ package struct MachineWatch: Sendable {
       }
       processorPressure = Self.pressure("cpu")
       diskPressure = Self.pressure("io")
+      if let throttling = ControlGroup.throttling() {
+        (periods, throttled) = (Double(throttling.periods), Double(throttling.throttled))
+      }
       (involuntarySwitches, ownSeconds) = (0, 0)
       // Processes that this one has started are no others; those that have ended are counted.
       for who in [RUSAGE_SELF.rawValue, RUSAGE_CHILDREN.rawValue] {
@@ -89,6 +99,9 @@ package struct MachineWatch: Sendable {
         let own = (after.ownSeconds - before.ownSeconds) / tick
         found.othersPercent = rounded(max(0, 100 * (total - idle - steal - own) / total))
       }
+    }
+    if let periods = difference(\.periods), periods > 0 {
+      found.throttledPercent = difference(\.throttled).map { rounded(max(0, 100 * $0 / periods)) }
     }
     found.processorPressurePercent = difference(\.processorPressure).map {
       rounded($0 / 1e4 / seconds)

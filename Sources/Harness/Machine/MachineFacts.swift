@@ -30,6 +30,8 @@ package struct MachineFacts: Codable, Equatable, Sendable {
   package var memoryBytes: UInt64 = 0
   package var memoryAvailableBytes: UInt64?
   package var cgroupMemoryLimitBytes: UInt64?
+  /// What the limit leaves now.
+  package var cgroupMemoryAvailableBytes: UInt64?
   package var swapUsedBytes: UInt64?
   package var hugePages: String?
 
@@ -100,7 +102,7 @@ package struct MachineFacts: Codable, Equatable, Sendable {
     coresOnline = lines.count { $0.hasPrefix("processor") }
     if coresOnline == 0 { coresOnline = nil }
     cgroupCpuLimitCores = ControlGroup.processorLimit(root)
-    cgroupThrottled = ControlGroup.timesThrottled(root)
+    cgroupThrottled = ControlGroup.throttling(root)?.throttled
     loadAverage = textOfFile(root + "/proc/loadavg")?.split(separator: " ").first
       .flatMap { Double($0) }
     let folder = root + "/sys/devices/system/cpu"
@@ -130,6 +132,7 @@ package struct MachineFacts: Codable, Equatable, Sendable {
       swapUsedBytes = total - min(free, total)
     }
     cgroupMemoryLimitBytes = ControlGroup.memoryLimit(root)
+    cgroupMemoryAvailableBytes = ControlGroup.memoryAvailable(root)
     // As in `always [madvise] never`.
     hugePages = Self.word(root + "/sys/kernel/mm/transparent_hugepage/enabled")
       .flatMap { $0.split(separator: "[").last?.split(separator: "]").first.map(String.init) }

@@ -130,14 +130,23 @@ extension MachineFacts {
   private var memoryFinding: MachineFinding {
     var found = readableBytes(memoryBytes)
     if let memoryAvailableBytes { found += ", \(readableBytes(memoryAvailableBytes)) available" }
+    // Where it is not known how much is in use, the limit is what there may be.
+    let left = cgroupMemoryAvailableBytes ?? cgroupMemoryLimitBytes
+    if let left { found += ", \(readableBytes(left)) left by the container" }
     if let hugePages { found += ", huge pages \(hugePages)" }
+    let least: UInt64 = 512 << 20
+    if let left, left < least {
+      return finding(
+        "memory", .bad, found,
+        "the file will not stay in memory; end other programs of the container, or raise its limit")
+    }
+    if let memoryAvailableBytes, memoryAvailableBytes < least {
+      return finding("memory", .bad, found, "the file will not stay in memory; end other programs")
+    }
     if let swapUsedBytes, swapUsedBytes > 0 {
       return finding(
         "memory", .caution, found + ", \(readableBytes(swapUsedBytes)) swapped out",
         "pages that come back from the disk look like slow reads: swapoff -a, or a smaller table")
-    }
-    if let memoryAvailableBytes, memoryAvailableBytes < 512 << 20 {
-      return finding("memory", .bad, found, "the file will not stay in memory; end other programs")
     }
     return finding("memory", .fine, found)
   }
@@ -251,8 +260,9 @@ extension MachineFacts {
       return finding("pressure", .bad, found, "end the other processes first")
     }
     let isBusy =
-      (disturbance.stealPercent ?? 0) > 1 || (disturbance.othersPercent ?? 0) > 5
-      || (disturbance.processorPressurePercent ?? 0) > 10
+      (disturbance.stealPercent ?? 0) > Verdict.stealPercentNoted
+      || (disturbance.othersPercent ?? 0) > Verdict.othersPercentNoted
+      || (disturbance.processorPressurePercent ?? 0) > Verdict.pressurePercentNoted
     return finding(
       "pressure", isBusy ? .caution : .fine, found,
       isBusy ? "something else runs; repeat with --replicas and compare" : nil)

@@ -1,5 +1,7 @@
-// Which processors a run uses: those of --processors, for all of its threads and processes.
+// Which processors a run uses: those of --processors, for all of its threads and processes; and how
+// much of their time, which a container may limit.
 internal import CProcess
+internal import Foundation
 internal import Platform
 
 /// The processors of the machine, by number.
@@ -12,6 +14,37 @@ package enum Processors {
     var bits = [UInt8](repeating: 0, count: bytes)
     guard process_get_processors(&bits, Int32(bytes)) == 0 else { return [] }
     return (0..<bytes * 8).filter { bits[$0 / 8] & 1 << ($0 % 8) != 0 }
+  }
+
+  /// How many processors' time this process may use: that of those that it may run on, as far as a
+  /// limit of its container leaves it.
+  ///
+  /// - Parameters:
+  ///   - count: how many it runs on; nil for all that it may.
+  ///   - root: where `/proc` and `/sys` are; another folder in tests.
+  package static func usable(of count: Int? = nil, root: String = "") -> Double {
+    let allowed = allowed.count
+    let all = count ?? (allowed > 0 ? allowed : ProcessInfo.processInfo.activeProcessorCount)
+    return limited(Double(all), to: ControlGroup.processorLimit(root))
+  }
+
+  /// So many processors under a limit of their time.
+  static func limited(_ count: Double, to limit: Double?) -> Double { min(count, limit ?? count) }
+
+  /// As in `2` or `1.5`.
+  static func text(of count: Double) -> String {
+    count == count.rounded() ? String(Int(count)) : decimal(count, places: 2)
+  }
+
+  /// How many a text such as `0-3,6` names; nil where it is none.
+  static func count(in text: String) -> Int? {
+    var count = 0
+    for part in text.split(separator: ",") {
+      let ends = part.split(separator: "-").compactMap { Int($0) }
+      guard let first = ends.first, let last = ends.last, last >= first else { return nil }
+      count += last - first + 1
+    }
+    return count > 0 ? count : nil
   }
 
   /// Has the calling thread, and all that it starts from then on, use these alone.

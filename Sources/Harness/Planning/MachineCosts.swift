@@ -7,11 +7,13 @@ internal import Platform
 package struct MachineCosts: Codable, Equatable, Sendable {
   /// Median of a write and sync of 4 KB.
   package var syncNanoseconds: Double?
-  /// Of copying memory that is in no cache.
-  package var memoryBytesPerSecond: Double
+  /// Of copying memory that is in no cache; nil where nobody has measured it, as on the machine of
+  /// earlier runs.
+  package var memoryBytesPerSecond: Double?
+  /// Those whose time there is, as far as a container's limit leaves it.
   package var cores: Double
 
-  package init(syncNanoseconds: Double?, memoryBytesPerSecond: Double, cores: Double) {
+  package init(syncNanoseconds: Double?, memoryBytesPerSecond: Double?, cores: Double) {
     self.syncNanoseconds = syncNanoseconds
     self.memoryBytesPerSecond = memoryBytesPerSecond
     self.cores = cores
@@ -23,7 +25,15 @@ package struct MachineCosts: Codable, Equatable, Sendable {
     return MachineCosts(
       syncNanoseconds: syncs.isEmpty ? nil : Double(syncs[syncs.count / 2]),
       memoryBytesPerSecond: memoryBandwidth(),
-      cores: Double(ProcessInfo.processInfo.activeProcessorCount))
+      cores: Processors.usable())
+  }
+
+  /// Those of the machine that runs were made on, as far as they tell.
+  package init(of runs: [PlanObservation]) {
+    let syncs = runs.compactMap(\.rawSyncNanoseconds)
+    self.init(
+      syncNanoseconds: syncs.isEmpty ? nil : median(syncs), memoryBytesPerSecond: nil,
+      cores: runs.map(\.hardware.usableCores).max() ?? 1)
   }
 
   /// The best of some copies of 64 MiB, read and written bytes together.

@@ -38,6 +38,11 @@ package struct PlanAnswer: Sendable {
   package var extrapolations: [PlanExtrapolation] = []
   /// Set where what was looked for has no end in the range that was searched.
   package var bound: PlanBound?
+  /// What makes the runs say little about it.
+  package var doubtsOfRuns: [String] = []
+  /// Whether the range is no range of results but ends at the two rates between which a search has
+  /// stopped, each tried by one run.
+  package var isBracket = false
   package var notes: [String] = []
   package var check: PlanCheck?
 
@@ -54,19 +59,37 @@ package struct PlanAnswer: Sendable {
   }
 
   /// Whether it goes no further than can be vouched for.
-  package var isVouched: Bool { extrapolations.allSatisfy(\.isVouched) && !isTooWide }
-
-  /// Of a file a range like this says that the runs do not tell; of times it is what a queue does
-  /// near its capacity.
-  package var isTooWide: Bool {
-    guard case .value(let metric) = question.kind, metric.isSpace else { return false }
-    return estimate.high > 6 * estimate.low
+  package var isVouched: Bool {
+    extrapolations.allSatisfy(\.isVouched) && !isTooWide && doubtsOfRuns.isEmpty
   }
 
-  /// What of it goes beyond the runs, in words.
-  package var doubts: [String] {
-    extrapolations.map(\.text)
-      + (isTooWide ? ["the runs tell too little: the range is wider than six times"] : [])
+  /// How many times its low end the high end of a range may be that still tells something.
+  ///
+  /// Times vary by more than files, the more so near the capacity of a queue.
+  private var widthMax: Double {
+    if case .value(let metric) = question.kind, metric.isSpace { return 6 }
+    return 10
+  }
+
+  /// Whether the range says that the runs do not tell.
+  package var isTooWide: Bool {
+    if case .nowhere = bound { return false }
+    // Of whole things, such as readers, none and a few are not far apart.
+    let low = unit == "1" ? max(1, estimate.low) : estimate.low
+    return estimate.high > widthMax * low
+  }
+
+  /// What of it goes beyond the runs, or is not told by them, in words.
+  package var doubts: [String] { extrapolations.map(\.text) + weaknesses }
+
+  /// What is not told by the runs though it lies within them.
+  var weaknesses: [String] {
+    (isTooWide
+      ? [
+        "the runs tell too little: the range is wider than "
+          + (widthMax == 6 ? "six times" : "ten times")
+      ] : [])
+      + doubtsOfRuns
   }
 }
 

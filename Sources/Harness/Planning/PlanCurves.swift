@@ -110,8 +110,9 @@ struct PlanNotes {
             + "\(PlanMetric.heldBytes.readable(held)): the blocks overwritten until the next one")
       }
     case .readers:
+      guard let bytes = model.machine.memoryBytesPerSecond else { break }
       notes.append(
-        "memory copies \(readableBytes(UInt64(model.machine.memoryBytesPerSecond)))/s: at most "
+        "memory copies \(readableBytes(UInt64(bytes)))/s: at most "
           + "\(grouped(Int(wholeNumber(model.readsByMemory(setting))))) reads/s with nothing in a cache"
       )
     default: break
@@ -132,7 +133,7 @@ struct PlanNotes {
   /// What of a commit's time is the disk's, and what half of it would change.
   private func diskNote(_ setting: PlanSetting) -> String? {
     guard setting.durability == .full, setting.syncNanoseconds == nil,
-      let sync = model.machine.syncNanoseconds, let queue = model.queue(.write, setting)
+      let queue = model.queue(.write, setting), let sync = queue.syncNanoseconds
     else { return nil }
     let mean = queue.busy.mean * queue.scale
     var faster = setting

@@ -1,7 +1,8 @@
 // Figures with the range in which they are expected, and how far predictions were off.
 internal import Foundation
 
-/// A figure that was worked out, with the range in which nine of ten results are expected.
+/// A figure that was worked out, with the range in which nine of ten results are expected; of a
+/// search by runs, the two values between which it has stopped.
 package struct PlanEstimate: Equatable, Sendable {
   package var value: Double
   package var low: Double

@@ -34,7 +34,8 @@ package struct PlanExperiments {
 
   package init(budgetSeconds: Double, questions: Int, cores: Double) {
     seconds = min(6, max(0.4, budgetSeconds / (6 + 5 * Double(max(1, questions)))))
-    self.cores = cores
+    // Whole readers, of which each has a core.
+    self.cores = max(1, cores.rounded(.down))
   }
 
   /// Objects that a run writes in its time, by experience; a slow build only takes longer.
@@ -129,7 +130,7 @@ package struct PlanExperiments {
 
   /// One reader, and as many as there are cores.
   private func readers(_ asked: PlanSetting) -> [PlanExperiment] {
-    Set([1, max(1, cores)]).sorted().map { count in
+    Set([1, cores]).sorted().map { count in
       var setting = asked
       setting.objects = min(asked.objects, 400_000)
       setting.batch = min(asked.batch, setting.objects)

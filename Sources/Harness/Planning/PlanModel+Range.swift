@@ -9,7 +9,8 @@ extension PlanModel {
     _ metric: PlanMetric, _ asked: PlanSetting
   ) -> [PlanExtrapolation] {
     let setting = resolved(asked)
-    let runs = telling(of: metric, setting).map(\.setting)
+    let telling = telling(of: metric, setting)
+    let runs = telling.map(\.setting)
     var found: [PlanExtrapolation] = []
     /// `trusted`: so many times further the law of this cause is known to hold where runs have
     /// shown it; `unseen`: where all had the same.
@@ -63,6 +64,12 @@ extension PlanModel {
       if metric.isOfWrites && setting.writers > 0 {
         look("writers", setting.writers, runs.map(\.writers), trusted: 1, unseen: 1)
       }
+    }
+    if let cores = setting.cores {
+      // The same law of threads that do not wait for each other; what they wait for in the machine
+      // shows only when there are as many.
+      look(
+        "readers with a core each", cores, telling.map(\.busyReaders), trusted: 2, unseen: 1.3)
     }
     if let cores = setting.cores, cores > machine.cores {
       found.append(

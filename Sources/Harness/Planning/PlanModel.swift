@@ -173,13 +173,14 @@ package struct PlanModel: Sendable {
       queue.measured.append((load, service))
     }
     queue.measured.sort { $0.load < $1.load }
+    queue.syncNanoseconds = busyRun.rawSyncNanoseconds ?? machine.syncNanoseconds
     if operation == .read {
       queue.scale = Self.readCost(setting) / Self.readCost(busyRun.setting)
     } else {
       if let sync = setting.syncNanoseconds, setting.durability == .full {
         queue.shift =
           (busyRun.syncsPerCommit ?? 1)
-          * (sync - (busyRun.rawSyncNanoseconds ?? machine.syncNanoseconds ?? sync))
+          * (sync - (queue.syncNanoseconds ?? sync))
       }
       let syncTime = busyRun.syncTime
       let base = writeCosts.value(Self.writeCauses(busyRun.setting, syncTime))
@@ -276,7 +277,8 @@ package struct PlanModel: Sendable {
 
   /// Reads that the memory can bring: an object's bytes, and as many lines again for the way to it.
   package func readsByMemory(_ setting: PlanSetting) -> Double {
-    machine.memoryBytesPerSecond / (setting.valueBytes + 8 * 64 + 8 * 8)
+    guard let bytes = machine.memoryBytesPerSecond else { return .infinity }
+    return bytes / (setting.valueBytes + 8 * 64 + 8 * 8)
   }
 
   /// How many readers get their rate.
@@ -326,10 +328,8 @@ struct ReadScaling {
       guard run.setting.readers > 0, run.setting.readRatePerSecond == nil,
         let rate = run.figure(.read, "rate_per_s"), rate > 0
       else { return nil }
-      // More threads than cores have no more time than the cores.
-      let busy = run.setting.readers + (run.setting.ratePerSecond == nil ? run.setting.writers : 0)
       let cost = PlanModel.readCost(run.setting) / PlanModel.readCost(asked)
-      return (run.setting.readers * min(1, run.cores / busy), rate * cost, run.setting)
+      return (run.busyReaders, rate * cost, run.setting)
     }
     guard !runs.isEmpty else { return nil }
     settings = runs.map(\.2)

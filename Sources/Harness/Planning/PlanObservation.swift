@@ -24,7 +24,11 @@ package struct PlanObservation: Sendable {
   package let folder: String
   package var setting: PlanSetting
   package let rawSyncNanoseconds: Double?
+  /// Those whose time its processes could use.
   package let cores: Double
+  package let hardware: Hardware
+  /// Why its times say little, whatever is asked.
+  package let doubts: [String]
   package let syncsPerCommit: Double?
   /// Intervals of the measured phase that say how much is held.
   package private(set) var space: [PlanSpacePoint] = []
@@ -57,8 +61,13 @@ package struct PlanObservation: Sendable {
     figures = run.rows
     unknown = GateRow.unknown(in: run)
     overtime = Self.overtime(run)
-    cores = Double(run.document.environment.cores)
-    rawSyncNanoseconds = run.document.environment.rawSyncP50Ns.map(Double.init)
+    hardware = run.document.environment.hardware
+    doubts = run.document.doubts
+    cores = min(
+      hardware.usableCores,
+      settings.processors.flatMap { Processors.count(in: $0) }.map(Double.init) ?? .infinity)
+    // `Double.init` alone would take the number for bits.
+    rawSyncNanoseconds = run.document.environment.rawSyncP50Ns.map { Double($0) }
     syncsPerCommit =
       run.rows.first {
         $0.key.operation == "write" && $0.key.phase == "measure"
@@ -82,26 +91,29 @@ package struct PlanObservation: Sendable {
   ) throws -> PlanSetting {
     var setting = PlanSetting()
     setting.objects = Double(record.objects)
-    let size = try Units.valueSize(record.valueSize, flag: "value_size")
-    setting.valueBytes = Double(size.minimum + size.maximum) / 2
+    setting.valueBytes = try Units.valueSize(record.valueSize, flag: "value_size").mean
     setting.batch = Double(record.batch ?? 1)
-    setting.readers = Double(record.readers ?? 0)
-    setting.writers = Double(record.writers ?? 1)
+    // Of several processes these are of each.
+    let processes = Double(record.processes ?? 1)
+    setting.readers = Double(record.readers ?? 0) * processes
+    setting.writers = Double(record.writers ?? 1) * processes
     setting.ratePerSecond = record.ratePerS
     setting.readRatePerSecond = record.readRatePerS
     setting.durability = DurabilityClass(rawValue: record.durability) ?? .full
     setting.arrivals = record.arrivals.flatMap(Arrivals.init) ?? .fixed
-    setting.pins = Double(record.pins ?? 0)
+    // Each process keeps pins of its own transactions; their numbers are those of the file, so two
+    // pins are as far apart as in one process.
+    setting.pins = Double(record.pins ?? 0) * processes
     if let every = record.pinEvery { setting.pinEvery = Double(every) }
-    if let interval = record.pinIntervalNs {
+    if let interval = record.pinIntervalNs.map({ Double($0) / processes }) {
       let rate = rows.first { $0.key.operation == "write" && $0.key.phase == "measure" }?
         .value["rate_per_s"]
-      setting.pinEvery = rate.map { max(1, $0 * Double(interval) / 1e9) }
+      setting.pinEvery = rate.map { max(1, $0 * interval / 1e9) }
     }
     if let age = record.pinAgeNs, let every = setting.pinEvery, let interval = record.pinIntervalNs
     {
       // Pins that are too old go before there are too many.
-      setting.pins = min(setting.pins, max(1, Double(age) / Double(interval)))
+      setting.pins = min(setting.pins, max(1, Double(age) / Double(interval)) * processes)
       setting.pinEvery = every
     }
     if setting.pinEvery == nil { setting.pins = 0 }
@@ -209,6 +221,12 @@ package struct PlanObservation: Sendable {
       space.filter({ $0.commits < full.commits }).count >= 8
     else { return nil }
     return (full.file - first.file) / (full.commits - first.commits)
+  }
+
+  /// Readers that had a core at a time: more threads than cores have no more time than the cores.
+  package var busyReaders: Double {
+    let threads = setting.readers + (setting.ratePerSecond == nil ? setting.writers : 0)
+    return setting.readers * min(1, cores / max(1, threads))
   }
 
   package func figure(_ operation: Operation, _ column: String) -> Double? {

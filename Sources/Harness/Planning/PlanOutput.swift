@@ -122,6 +122,11 @@ package struct PlanOutput {
     let low = answer.readable(estimate.low)
     let high = answer.readable(estimate.high)
     if answer.bound != nil { return Self.boundLine(answer) }
+    if answer.isBracket {
+      return
+        "\(answer.name) \(answer.readable(estimate.value)): a run kept the limit there, one at "
+        + "\(high) did not; each was tried once"
+    }
     return "\(answer.name) \(answer.readable(estimate.value)), 9 of 10 times from \(low) to \(high)"
   }
 
@@ -161,7 +166,8 @@ package struct PlanOutput {
 
   private func details(_ answer: PlanAnswer) -> [String] {
     var lines = ["by: \(answer.method)"]
-    lines += answer.doubts.map { "extrapolated: \($0)" }
+    lines += answer.extrapolations.map { "extrapolated: \($0.text)" }
+    lines += answer.weaknesses.map { "not vouched for: \($0)" }
     lines += answer.notes
     lines.append(answer.check.map(checkLine) ?? "not checked by a run")
     return lines
@@ -176,9 +182,11 @@ package struct PlanOutput {
 
   private var machineLine: String {
     let sync = result.machine.syncNanoseconds.map { readableDuration(UInt64($0)) } ?? "unknown"
-    return "machine: \(Int(result.machine.cores)) cores, raw write and sync \(sync), memory copies "
-      + "\(readableBytes(UInt64(result.machine.memoryBytesPerSecond)))/s; "
-      + "\(result.experiments.count) runs"
+    let memory = result.machine.memoryBytesPerSecond.map {
+      ", memory copies \(readableBytes(UInt64($0)))/s"
+    }
+    return "machine: \(Processors.text(of: result.machine.cores)) cores, raw write and sync \(sync)"
+      + "\(memory ?? ""); \(result.experiments.count) runs"
   }
 
   private func text() -> String {
@@ -229,7 +237,8 @@ package struct PlanOutput {
         lines.append(
           "| \(answer.question.text.replacing("|", with: "\\|")) "
             + "| \(value(answer)) "
-            + "| \(answer.readable(estimate.low)) .. \(answer.readable(estimate.high)) "
+            + "| \(answer.readable(estimate.low)) .. \(answer.readable(estimate.high))"
+            + (answer.isBracket ? ", a run each " : " ")
             + "| \(answer.doubts.joined(separator: "; ")) | \(check ?? "no") |")
       }
       lines.append("")

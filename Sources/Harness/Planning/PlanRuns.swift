@@ -8,6 +8,8 @@ package final class PlanRuns {
   private let executable: String
   private let folder: String
   private let deadline: UInt64
+  /// A run that takes longer hangs.
+  private let limit: UInt64
   private let interruption: any Interruption
   private let progress: (String) -> Void
   private let clock = MonotonicClock()
@@ -15,14 +17,18 @@ package final class PlanRuns {
   private let seed: UInt64
   package private(set) var isInterrupted = false
 
+  /// - Parameter spareNanoseconds: what a run may take beside twice the budget: to fill and check
+  ///   its file.
   package init(
-    executable: String, folder: String, budgetNanoseconds: UInt64, seed: UInt64,
+    executable: String, folder: String, budgetNanoseconds: UInt64,
+    spareNanoseconds: UInt64 = 60_000_000_000, seed: UInt64,
     interruption: any Interruption, progress: @escaping (String) -> Void
   ) {
     self.executable = executable
     self.folder = folder
     self.seed = seed
     deadline = clock.nanoseconds() + budgetNanoseconds
+    limit = 2 * budgetNanoseconds + spareNanoseconds
     self.interruption = interruption
     self.progress = progress
   }
@@ -35,7 +41,7 @@ package final class PlanRuns {
 
   /// Makes a run and reads it; nil when the user has enough.
   ///
-  /// - Throws: `ExecutableFailure` when it does not end as it should.
+  /// - Throws: `ExecutableFailure` when it does not end as it should, or not in time.
   package func run(_ experiment: PlanExperiment, for reason: String) throws -> PlanObservation? {
     if interruption.isRequested() { isInterrupted = true }
     if isInterrupted { return nil }
@@ -45,7 +51,7 @@ package final class PlanRuns {
     let run = try ChildRun(
       executable, experiment.flags(seed: seed + UInt64(number)), to: output)
     do {
-      let measured = try run.finish(interruption)
+      let measured = try run.finish(interruption, limit: limit)
       if !interruption.isRequested() { return try PlanObservation(measured) }
     } catch let failure as ExecutableFailure
       where failure.code == .interrupted || interruption.isRequested()

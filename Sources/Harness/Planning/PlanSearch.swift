@@ -1,5 +1,6 @@
 // Looks for the largest rate that keeps a limit: by the model's answer first, then by runs in open
-// loop that close in on it from both sides.
+// loop that close in on it from both sides. Each rate is tried once: what is found lies between two
+// rates, and is no range of what repeated runs would show.
 internal import Foundation
 
 /// A search by runs.
@@ -44,7 +45,7 @@ struct PlanSearch {
       switch (kept, missed) {
       case (let kept?, let missed?):
         if missed / kept < 1.05 {
-          return PlanFound(PlanEstimate(kept, low: kept * 0.95, high: missed))
+          return PlanFound(PlanEstimate(kept, low: kept, high: missed))
         }
         rate = (kept * missed).squareRoot()
       case (let kept?, nil): rate = kept * 1.3
@@ -54,9 +55,9 @@ struct PlanSearch {
     }
     guard let kept else { return missed.map(Self.nowhere) }
     guard let missed else {
-      return PlanFound(PlanEstimate(kept, low: kept * 0.9, high: kept), .least(upTo: kept))
+      return PlanFound(PlanEstimate(kept, low: kept, high: kept), .least(upTo: kept))
     }
-    return PlanFound(PlanEstimate(kept, low: kept * 0.9, high: missed))
+    return PlanFound(PlanEstimate(kept, low: kept, high: missed))
   }
 
   private static func nowhere(downTo missed: Double) -> PlanFound {

@@ -56,6 +56,7 @@ package struct Planner {
       }
       result.answers.append(answer)
     }
+    addDoubts(&result)
     try checkAnswers(&result)
     if options.validations > 0 { result.validations = try validate() }
     for question in options.questions { result.curves += curves(question) }
@@ -161,7 +162,8 @@ package struct Planner {
       let least =
         variable == .rate ? (model.queue(.write, question.setting)?.capacity ?? 60) / 6 : 60
       if let found = try search.run(from: max(guess.estimate.value, least), with: runs) {
-        answer = make(found, "search in open loop, \(search.tries) runs")
+        answer = make(found, "search in open loop, \(search.tries) runs, one a rate")
+        answer.isBracket = found.bound == nil
       }
       experiments += search.observations
       fit()
@@ -178,6 +180,25 @@ package struct Planner {
     }
     answer.extrapolations = model.extrapolations(metric, setting)
     return answer
+  }
+
+  /// What makes the runs say little about times, for the answers that are about times: whatever
+  /// disturbs those, files and their pins are as they are.
+  private func addDoubts(_ result: inout PlanResult) {
+    let runs = options.earlier + experiments
+    var doubts: [String] = []
+    let disturbed = runs.filter { !$0.doubts.isEmpty }
+    if let first = disturbed.first {
+      doubts.append(
+        "\(disturbed.count) of \(runs.count) runs say little about times: \(first.doubts[0])")
+    }
+    let machines = Set(runs.map(\.hardware.words)).count
+    if machines > 1 {
+      doubts.append("the runs are of \(machines) machines, each with times of its own")
+    }
+    for position in result.answers.indices where result.answers[position].question.isAboutTime {
+      result.answers[position].doubtsOfRuns = doubts
+    }
   }
 
   /// The run that would tell what the ones that there are do not.
@@ -205,7 +226,7 @@ package struct Planner {
         metric = asked
       case .readers(let rate, let cores):
         // As many as there are cores here, at that rate each: whether they get it.
-        let count = min(cores, machine.cores)
+        let count = max(1, min(cores, machine.cores).rounded(.down))
         setting.readers = count
         setting.writers = 0
         setting.readRatePerSecond = rate * count

@@ -71,6 +71,8 @@ package struct QueueModel: Sendable {
   package var arrivals: Arrivals
   /// Added to each service time, for another disk.
   package var shift = 0.0
+  /// What a sync of the disk took, with which the service times were measured.
+  package var syncNanoseconds: Double?
   /// Factor of each service time, for another load.
   package var scale = 1.0
 

@@ -1,5 +1,6 @@
 // What a page leaves out so that it can be shown to anybody: where things lie on the machine that
-// measured them.
+// measured them, and the name of its host.
+internal import Foundation
 
 /// Takes places out of texts.
 enum HiddenPlaces {
@@ -14,6 +15,50 @@ enum HiddenPlaces {
       guard isPath, let last = bare.split(separator: "/").last else { return word }
       return (word.hasPrefix("'") ? "'" : "") + last
     }.joined(separator: " ")
+  }
+
+  /// What is said of a run, without the folders of the paths in it and the name of its host.
+  ///
+  /// - Parameter run: whose own folders are known, also where a space in one would end a path.
+  static func sentence(_ text: String, of run: MeasuredRun) -> String {
+    let document = run.document
+    var text = text
+    for folder in [run.folder, document.settings.output] where folder.hasPrefix("/") {
+      text = text.replacing(folder + "/", with: "").replacing(folder, with: "the folder of the run")
+    }
+    let known = [
+      document.settings.path, document.realmFile,
+      document.realmFile.map { ($0 as NSString).deletingLastPathComponent },
+    ]
+    for path in known.compactMap(\.self).sorted(by: { $0.count > $1.count })
+    where path.hasPrefix("/") && path.count > 1 {
+      text = text.replacing(path, with: (path as NSString).lastPathComponent)
+    }
+    let host = document.environment.hostName
+    if !["", "localhost"].contains(host) { text = text.replacing(host, with: "the host") }
+    return pathsAsNames(text)
+  }
+
+  /// Each path that begins with `/` or `~/` as its last part.
+  private static func pathsAsNames(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    while let letter = rest.first {
+      let isBeginning = result.last.map { " '\"(=:,".contains($0) } ?? true
+      guard isBeginning, letter == "/" || rest.hasPrefix("~/") else {
+        result.append(letter)
+        rest.removeFirst()
+        continue
+      }
+      // What is quoted ends with the quote, all else with what no path of a sentence has.
+      let quote = result.last.flatMap { "'\"".contains($0) ? $0 : nil }
+      let path = rest.prefix { letter in
+        quote.map { letter != $0 } ?? !" '\"),;".contains(letter)
+      }
+      result += path.split(separator: "/").last ?? path
+      rest = rest.dropFirst(path.count)
+    }
+    return result
   }
 
   /// The words of a command; what is quoted stays whole.

@@ -63,6 +63,11 @@ package struct RunReport {
     return name.isEmpty ? what : "\(name): \(what)"
   }
 
+  /// What is said of a run, as the page may show it.
+  private func said(_ text: String, _ run: MeasuredRun) -> String {
+    showsPlaces ? text : HiddenPlaces.sentence(text, of: run)
+  }
+
   private func source(_ file: String) -> String { "from \(file)" }
 
   // MARK: - Tables
@@ -74,7 +79,8 @@ package struct RunReport {
       return [
         showsPlaces ? run.folder : "run \(number(run))", document.workload, document.engine,
         document.settings.durability, document.status,
-        verdict.isValid ? "valid" : "not valid: " + verdict.reasons.joined(separator: "; "),
+        verdict.isValid
+          ? "valid" : "not valid: " + verdict.reasons.map { said($0, run) }.joined(separator: "; "),
         document.startedAt,
       ]
     }
@@ -82,12 +88,13 @@ package struct RunReport {
       let command = $0.document.command
       return "<pre>\(escapedHTML(showsPlaces ? command : HiddenPlaces.command(command)))</pre>"
     }
-    let cautions = Set(runs.flatMap { $0.document.verdict.cautions ?? [] }).sorted().prefix(3).map {
-      "<p>Caution: \(escapedHTML($0)).</p>"
+    let told = runs.flatMap { run in
+      (run.document.verdict.cautions ?? []).map { said($0, run) }
     }
-    let violations = runs.compactMap(\.document.violation).map {
-      "<p class=\"bad\">\(escapedHTML("\($0.invariant) violated: \($0.sentence)"))</p>"
-    }
+    let cautions = Set(told).sorted().prefix(3).map { "<p>Caution: \(escapedHTML($0)).</p>" }
+    let violations = runs.compactMap { run in
+      run.document.violation.map { "\($0.invariant) violated: \(said($0.sentence, run))" }
+    }.map { "<p class=\"bad\">\(escapedHTML($0))</p>" }
     return violations.joined()
       + ReportPage.table(
         ["run", "workload", "engine", "durability", "status", "verdict", "started"], rows,
@@ -128,7 +135,9 @@ package struct RunReport {
     let chart = IntervalChart(comparison.rows.filter(\.isGate)).html()
     let names = runs.map { (folder: $0.folder, name: "run \(number($0))") }
     let warnings = comparison.warnings
-      .map { showsPlaces ? $0 : HiddenPlaces.text($0, names) }
+      .map { warning in
+        showsPlaces ? warning : runs.reduce(HiddenPlaces.text(warning, names)) { said($0, $1) }
+      }
       .map { "<li>\(escapedHTML($0))</li>" }.joined()
     return "<p>\(escapedHTML(output.conclusion)).</p>"
       + (warnings.isEmpty ? "" : "<ul>\(warnings)</ul>") + chart
@@ -182,6 +191,9 @@ package struct RunReport {
       row(
         "time taken by other processes",
         disturbance?.othersPercent.map { "\(decimal($0, places: 2)) %" })
+      if let throttled = disturbance?.throttledPercent {
+        row("periods stopped by the container's limit", "\(decimal(throttled, places: 2)) %")
+      }
       if showsPlaces { row("host", place.hostName) }
     }
     return ReportPage.table(["run", "what", "value"], rows, source: source("run.json"))

@@ -48,9 +48,33 @@ package struct TrendReport {
     }
   }
 
+  /// Runs of one commit on one day, which follow each other: replicas, of which none says anything
+  /// new of the commit.
+  private struct Group {
+    var places: [Int]
+    var values: [Double]
+  }
+
+  private func groups(_ figure: String, _ entries: [TrendHistory.Entry]) -> [Group] {
+    var groups: [Group] = []
+    func day(_ place: Int) -> [String] {
+      let entry = entries[place]
+      return [entry.commit, "\(entry.isDirty)", String(entry.startedAt.prefix(10))]
+    }
+    for (place, value) in points(figure, entries) {
+      if let last = groups.last?.places.last, day(last) == day(place) {
+        groups[groups.count - 1].places.append(place)
+        groups[groups.count - 1].values.append(value)
+      } else {
+        groups.append(Group(places: [place], values: [value]))
+      }
+    }
+    return groups
+  }
+
   private func changes(_ figure: String, _ entries: [TrendHistory.Entry]) -> [Change] {
-    let points = points(figure, entries)
-    let values = points.map(\.value)
+    let groups = groups(figure, entries)
+    let values = groups.map { median($0.values) }
     let ends = ChangePoints.find(values) + [values.count]
     var begin = 0
     var found: [Change] = []
@@ -58,7 +82,7 @@ package struct TrendReport {
       found.append(
         Change(
           figure: figure, before: median(Array(values[begin..<end])),
-          after: median(Array(values[end..<next])), run: entries[points[end].place]))
+          after: median(Array(values[end..<next])), run: entries[groups[end].places[0]]))
       begin = end
     }
     return found
@@ -74,8 +98,10 @@ package struct TrendReport {
     }
     page.add(
       "Changes",
-      "<p>Pettitt's rank test, done again on both sides of each change; by chance alone one in "
-        + "\(Int(1 / ChangePoints.chanceMax)) series would show one.</p>"
+      "<p>The strongest Mann-Whitney test of all splits, done again on both sides of each change; by "
+        + "chance alone one in \(Int(1 / ChangePoints.chanceMax)) series would show one. Runs of one "
+        + "commit on one day count once, by their median; it takes \(ChangePoints.seriesMin) in all, "
+        + "five of them behind a change (\(ChangePoints.seriesMin / 2) in the shortest series).</p>"
         + (rows.isEmpty
           ? "<p>No figure has changed its level.</p>"
           : ReportPage.table(
@@ -102,11 +128,13 @@ package struct TrendReport {
 
   private func chart(_ figure: String, _ entries: [TrendHistory.Entry]) -> LineChart {
     let points = points(figure, entries)
-    let values = points.map(\.value)
+    let groups = groups(figure, entries)
+    let values = groups.map { median($0.values) }
     let starts = [0] + ChangePoints.find(values) + [values.count]
     let levels = zip(starts, starts.dropFirst()).flatMap { begin, end in
       let level = median(Array(values[begin..<end]))
-      return [(Double(points[begin].place), level), (Double(points[end - 1].place), level)]
+      let ends = [groups[begin].places.first, groups[end - 1].places.last]
+      return ends.compactMap(\.self).map { (Double($0), level) }
     }
     return LineChart(
       figure, source: "history.csv",

@@ -14,6 +14,10 @@ package struct EnvironmentRecord: Codable, Sendable {
   package var memoryBytes: UInt64
   package var kernel: String?
   package var hostName: String
+  /// Tells machines apart that look alike; nil in runs of versions that did not record it.
+  package var machineId: String?
+  /// What the clock moves by; nil in runs of versions that did not record it.
+  package var clockTickNs: UInt64?
   package var fileSystem: String?
   package var fileSystemSource: String?
   /// pwrite + fdatasync of 4 KB at random places of a warm file, here and now.
@@ -22,24 +26,29 @@ package struct EnvironmentRecord: Codable, Sendable {
   package var rawSyncSamples: Int
   package var swift: String
   package var build: String
+  /// What the executable was built from; nil where that cannot be known.
   package var commit: String?
   package var isDirty: Bool?
+  /// The identity that the linker gave the executable; nil in runs of versions that did not record
+  /// it.
+  package var buildId: String?
   package var allocator: String
   package var tool: String
   package var schemaVersion: Int
 
   /// Finds out everything; takes up to a second for the disk.
   package init(folder: String) {
-    let processors = textOfFile("/proc/cpuinfo")
-    cpu = processors?.split(separator: "\n").first { $0.hasPrefix("model name") }?
-      .split(separator: ":", maxSplits: 1).last.map { $0.trimmingCharacters(in: .whitespaces) }
-    cores = ProcessInfo.processInfo.activeProcessorCount
-    cgroupCpuLimitCores = ControlGroup.processorLimit()
+    let hardware = Hardware.here()
+    cpu = hardware.cpu
+    cores = hardware.cores
+    cgroupCpuLimitCores = hardware.processorLimit
     cgroupMemoryLimitBytes = ControlGroup.memoryLimit()
-    memoryBytes = ProcessInfo.processInfo.physicalMemory
+    memoryBytes = hardware.memoryBytes
     let release = textOfFile("/proc/sys/kernel/osrelease")
     kernel = release.map { "Linux " + $0.trimmingCharacters(in: .whitespacesAndNewlines) }
     hostName = ProcessInfo.processInfo.hostName
+    machineId = MachineIdentity.here()
+    clockTickNs = ClockTick.measure()
     let mount = MountPoint.holding(folder)
     fileSystem = mount?.type
     fileSystemSource = mount?.source
@@ -49,9 +58,10 @@ package struct EnvironmentRecord: Codable, Sendable {
     rawSyncSamples = syncs.count
     swift = BuildFacts.swiftVersion
     build = BuildFacts.mode
-    let repository = Repository.ofThisBuild()
-    commit = repository?.commit
-    isDirty = repository?.isDirty
+    let built = BuiltCommit.ofThisProcess()
+    commit = built?.commit
+    isDirty = built?.isDirty
+    buildId = BuildIdentity.of(executable: "/proc/self/exe")
     allocator = Allocator.shared.name
     tool = "realm-bench " + ResultSchema.toolVersion
     schemaVersion = ResultSchema.version
@@ -153,31 +163,6 @@ package func measureRawSync(
     }
   }
   return times.sorted()
-}
-
-/// The repository that the tool was built in.
-private struct Repository {
-  let commit: String
-  let isDirty: Bool
-
-  /// Nil when the tool does not lie in a working copy, or git is missing.
-  static func ofThisBuild() -> Repository? {
-    guard
-      let executable = try? FileManager.default.destinationOfSymbolicLink(
-        atPath: "/proc/self/exe")
-    else { return nil }
-    let folder = (executable as NSString).deletingLastPathComponent
-    guard let commit = run(["-C", folder, "rev-parse", "HEAD"]), !commit.isEmpty else { return nil }
-    guard let status = run(["-C", folder, "status", "--porcelain", "--untracked-files=no"]) else {
-      return nil
-    }
-    return Repository(commit: commit, isDirty: !status.isEmpty)
-  }
-
-  private static func run(_ arguments: [String]) -> String? {
-    outputOfCommand("/usr/bin/env", ["git"] + arguments)?
-      .trimmingCharacters(in: .whitespacesAndNewlines)
-  }
 }
 
 /// An allocator that a program can be linked with.

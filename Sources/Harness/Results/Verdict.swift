@@ -22,7 +22,7 @@ package enum Verdict {
     }
     reasons += outcome.reasonsOfProcesses
     if BuildFacts.isDebug { reasons.append("debug build: figures say nothing about speed") }
-    if let reason = stolenTime(outcome) { reasons.append(reason) }
+    reasons += Self.reasons(outcome.disturbance)
     for operation in settings.operationsMeasured {
       if operation == .recover {
         // An interrupted run has not come to that.
@@ -96,26 +96,69 @@ package enum Verdict {
   /// What is known of threads that get no turn: writers wait for each other, and for a processor
   /// behind all readers.
   private static func crowd(_ outcome: RunOutcome, _ settings: RunSettings) -> String {
-    guard outcome.busyThreads > 8 * settings.processors else { return "" }
-    return "; \(outcome.busyThreads) threads share \(settings.processors) processors, and readers "
+    let processors = settings.processors
+    guard Double(outcome.busyThreads) > 8 * processors else { return "" }
+    return
+      "; \(outcome.busyThreads) threads share \(Processors.text(of: processors)) processors, and readers "
       + "leave none to the writers: use fewer, or --read-rate"
   }
 
   /// More of the machine's time than this in the hands of others makes figures unreliable.
   package static let stealPercentMax = 5.0
   package static let othersPercentMax = 20.0
+  /// The same of the stretches of time in which the container's limit stopped the run's threads.
+  package static let throttledPercentMax = 5.0
+  /// More than these have to be known to read figures; `doctor` cautions at the same.
+  package static let stealPercentNoted = 1.0
+  package static let othersPercentNoted = 5.0
+  package static let pressurePercentNoted = 10.0
 
-  private static func stolenTime(_ outcome: RunOutcome) -> String? {
-    guard let disturbance = outcome.disturbance else { return nil }
-    if let steal = disturbance.stealPercent, steal > stealPercentMax {
-      return "the hypervisor took \(decimal(steal, places: 1)) % of the processors' time; "
-        + "run again on a quieter host"
+  /// Why the machine makes all times of a run unreliable.
+  static func reasons(_ disturbance: MachineDisturbance?) -> [String] {
+    var reasons: [String] = []
+    func look(_ percent: Double?, _ most: Double, _ words: (String) -> String) {
+      guard let percent, percent > most else { return }
+      reasons.append(words("\(decimal(percent, places: 1)) %"))
     }
-    if let others = disturbance.othersPercent, others > othersPercentMax {
-      return "other processes took \(decimal(others, places: 1)) % of the processors' time; "
-        + "end them and run again"
+    look(disturbance?.stealPercent, stealPercentMax) {
+      "the hypervisor took \($0) of the processors' time; run again on a quieter host"
     }
-    return nil
+    look(disturbance?.othersPercent, othersPercentMax) {
+      "other processes took \($0) of the processors' time; end them and run again"
+    }
+    look(disturbance?.throttledPercent, throttledPercentMax) {
+      "the container's limit of processors stopped all threads in \($0) of its periods; use fewer "
+        + "threads, or give whole processors"
+    }
+    return reasons
+  }
+
+  /// What the machine did besides that has to be known; of what is a reason nothing more is said.
+  private static func cautions(
+    _ disturbance: MachineDisturbance?, isCrowded: Bool
+  ) -> [String] {
+    var parts: [String] = []
+    func look(_ percent: Double?, _ noted: Double, _ most: Double, _ words: (String) -> String) {
+      guard let percent, percent > noted, percent <= most else { return }
+      parts.append(words("\(decimal(percent, places: 1)) %"))
+    }
+    look(disturbance?.stealPercent, stealPercentNoted, stealPercentMax) {
+      "the hypervisor took \($0) of the processors' time"
+    }
+    look(disturbance?.othersPercent, othersPercentNoted, othersPercentMax) {
+      "other processes took \($0) of the processors' time"
+    }
+    look(disturbance?.throttledPercent, 0, throttledPercentMax) {
+      "the container's limit of processors stopped all threads in \($0) of its periods"
+    }
+    // More threads than processors wait for each other: that is said already.
+    if !isCrowded {
+      look(disturbance?.processorPressurePercent, pressurePercentNoted, .infinity) {
+        "some process waited for a processor \($0) of the time"
+      }
+    }
+    return parts.isEmpty
+      ? [] : [parts.joined(separator: "; ") + ": repeat with --replicas and compare"]
   }
 
   /// What has to be known to read figures that are not wrong.
@@ -123,14 +166,15 @@ package enum Verdict {
     var cautions: [String] = []
     let cores = settings.processors
     let threads = outcome.busyThreads
-    if threads > cores {
+    if Double(threads) > cores {
       let switches = outcome.disturbance?.involuntarySwitchesPerS.map {
         " (\(grouped(Int($0))) involuntary switches a second)"
       }
       cautions.append(
-        "\(threads) threads share \(cores) processors\(switches ?? ""): from p99 on, latencies "
+        "\(threads) threads share \(Processors.text(of: cores)) processors\(switches ?? ""): from p99 on, latencies "
           + "are mostly the wait for a processor")
     }
+    cautions += Self.cautions(outcome.disturbance, isCrowded: Double(threads) > cores)
     for operation in settings.operationsMeasured {
       guard let skipped = outcome.collector.total(.warmup, operation)?.skipped, skipped > 0 else {
         continue
