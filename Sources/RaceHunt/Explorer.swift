@@ -120,7 +120,7 @@ package final class Explorer {
     }
     guard case .failure(let failure) = result, hadCompany else { return try result.get() }
     return try Company.ofProcess.alone { () throws(RaceFailure) in
-      if failsAgain(failure) { throw failure }
+      if let failure = failureAlone(failure) { throw failure }
       (schedules, points, switches, distinct) = (0, 0, 0, [])
       return try exploreOnce()
     }
@@ -146,13 +146,18 @@ package final class Explorer {
     throw RaceFailure(.init(kind: .thrown, text: text), Schedule(seed: 0, turns: []))
   }
 
-  /// Whether a program fails in the same way again, or cannot be asked.
-  private func failsAgain(_ failure: RaceFailure) -> Bool {
-    if failure.kind == .notReproducible { return false }
+  /// How a program fails in the same way alone, or the failure itself when it cannot be asked; nil
+  /// when it does not.
+  ///
+  /// Beside others steps may be missing in the table: those that another one has done.
+  private func failureAlone(_ failure: RaceFailure) -> RaceFailure? {
+    if failure.kind == .notReproducible { return nil }
     guard failure.kind != .hang, let schedule = Schedule(failure.schedule),
       let again = execute(rerun(schedule))
-    else { return true }
-    return again.violation.map { RaceFailure($0, schedule).kind } == failure.kind
+    else { return failure }
+    guard let violation = again.violation else { return nil }
+    let alone = RaceFailure(violation, again.schedule, run: again, found: failure.found)
+    return alone.kind == failure.kind ? alone : nil
   }
 
   private func exploreOnce() throws(RaceFailure) -> Exploration {

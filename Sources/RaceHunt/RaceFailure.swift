@@ -54,7 +54,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
   public let schedules: Int?
   /// The seconds that it took to find it.
   public package(set) var seconds: Double?
-  private let found: Found?
+  let found: Found?
   /// What the run has done that is not under control, where the reason does not say so.
   private let uncontrolled: String
 

@@ -35,15 +35,6 @@ extension Run {
     return strand
   }
 
-  /// As `enqueue`, from a step of a strand: a task that it starts may begin before it goes on.
-  func enqueueWithinStep(_ arrival: RunExecutor.Arrival) {
-    let count = strands.count
-    guard let strand = enqueue(arrival), strand.kind == .task, strand.number >= count,
-      Worker.current?.strand != nil
-    else { return }
-    pointBehindStart()
-  }
-
   /// Jobs need not come to a point, and may make others without end.
   func countJob() {
     jobs += 1

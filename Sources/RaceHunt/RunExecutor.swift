@@ -34,7 +34,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if let current = Worker.current?.run, current === run {
-      current.enqueueWithinStep(Arrival(job: job, kind: .preferring, delay: 0))
+      current.enqueue(job, .preferring)
     } else {
       receive(Arrival(job: job, kind: .preferring, delay: 0))
     }
@@ -114,7 +114,7 @@ enum JobHooks {
       let arrival = RunExecutor.Arrival(
         job: job, kind: isMain ? .main : .plain, delay: rounded(delay))
       if let run = Worker.current?.run {
-        run.enqueueWithinStep(arrival)
+        run.enqueue(arrival)
         return 1
       }
       guard let run = ActiveRuns.owner(ofTask: race_hunt_task_number(pointer)) else { return 0 }

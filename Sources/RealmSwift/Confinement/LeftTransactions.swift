@@ -10,7 +10,7 @@ internal import Storage
 enum LeftTransactions {
   /// How long one stays that somebody waits for, where nobody can tell whether its code still runs.
   private static let patienceNanoseconds: UInt64 = 3_000_000_000
-  private static let pauseMilliseconds = 20
+  private static let pauseNanoseconds: UInt64 = 20_000_000
 
   private static let entries = Monitor(Entries())
   /// Their number, readable without the lock.
@@ -93,15 +93,20 @@ enum LeftTransactions {
   // MARK: - Watching
 
   private static func watch() {
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(pauseMilliseconds)) {
-      let now = MonotonicClock().nanoseconds()
-      _ = remove { $0.isForgotten(now, patienceNanoseconds) }
-      let goesOn = entries.withLock { entries in
+    // A timer of libdispatch ends the process where there is no free descriptor for the first one.
+    let watcher = Thread.startIfPossible(name: "realm-left") {
+      repeat {
+        _ = entries.wait(nanoseconds: pauseNanoseconds) { $0.left.isEmpty }
+        let now = MonotonicClock().nanoseconds()
+        _ = remove { $0.isForgotten(now, patienceNanoseconds) }
+      } while entries.withLock { entries in
         entries.isWatched = !entries.left.isEmpty
         return entries.isWatched
       }
-      if goesOn { watch() }
     }
+    // Without a thread, the next one that is left is watched, and this one with it.
+    guard let watcher else { return entries.withLock { $0.isWatched = false } }
+    watcher.detach()
   }
 
   /// Makes a thread's end known here; false when it will not be.
