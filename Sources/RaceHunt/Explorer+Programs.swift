@@ -30,8 +30,10 @@ extension Explorer {
     var isBetter = true
     while isBetter {
       isBetter = false
-      for index in 0..<min(best.drawn.count, Self.drawsMax) where best.drawn[index] > 0 {
-        for value in Set([0, best.drawn[index] / 2]).sorted() {
+      var index = 0
+      // There may be fewer numbers with each smaller program.
+      while index < min(best.drawn.count, Self.drawsMax) {
+        for value in Set([0, best.drawn[index] / 2]).sorted() where value < best.drawn[index] {
           if Self.nanoseconds() >= end { return best }
           var draws = best.draws
           draws.given[index] = value
@@ -41,8 +43,7 @@ extension Explorer {
             break
           }
         }
-        // The numbers behind it may mean something else now.
-        if index >= best.drawn.count { break }
+        index += 1
       }
     }
     return best
