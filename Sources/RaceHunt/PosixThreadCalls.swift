@@ -1,6 +1,6 @@
 // What else a program asks of a thread of POSIX by its number. In an explored program the system
 // does not know the number, and would take it for an address.
-public import CRaceHunt
+internal import CRaceHunt
 public import Glibc
 
 extension Run {
@@ -31,9 +31,11 @@ public func pthread_kill(_ thread: pthread_t, _ signal: Int32) -> Int32 {
 }
 
 /// The clock of the time that a thread runs; in an explored program no thread runs for long.
+///
+/// - Parameter clock: of `clockid_t`, a name that comes from another module in each sort of build.
 @discardableResult
 public func pthread_getcpuclockid(
-  _ thread: pthread_t, _ clock: UnsafeMutablePointer<clockid_t>
+  _ thread: pthread_t, _ clock: UnsafeMutablePointer<Int32>
 ) -> Int32 {
   guard let (run, _) = Run.current else { return Glibc.pthread_getcpuclockid(thread, clock) }
   guard run.asked(thread, "pthread_getcpuclockid", Place(call: race_hunt_caller())) != nil
