@@ -32,7 +32,7 @@ extension Store {
       let run = Run(offset: homeRun.offset, length: UInt64(hot))
       writer.homes.take(run)
       transaction.taken.append(run)
-      claim(run)
+      claim(run, transaction)
       placement.open(run)
       for block in order where block.isHot {
         copy(block, placement.take(block.length)!, arena)
@@ -187,14 +187,18 @@ extension Store {
   ) {
     writer!.free.take(run)
     transaction.taken.append(run)
-    claim(run)
+    claim(run, transaction)
     placement.open(run)
   }
 
   /// What was verified in a run is not what will be there.
-  private func claim(_ run: Run) {
+  private func claim(_ run: Run, _ transaction: WriteTransaction) {
     // What is deferred may lie behind the end that the file has until then.
-    if writer!.isDeferring { mapping.forget(run) } else { mapping.claim(run) }
+    if writer!.isDeferring {
+      mapping.forget(run)
+    } else {
+      mapping.claim(run, besides: transaction.taken)
+    }
   }
 
   /// Gives back what the newest extent has left.

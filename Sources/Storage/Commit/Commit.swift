@@ -83,12 +83,20 @@ extension Store {
 
   /// Returns the space of a transaction that will not be committed.
   private func giveBack(_ transaction: WriteTransaction) {
-    if let run = transaction.stream.run {
+    let mapping = mapping
+    func giveBack(_ run: Run) {
       writer!.release(run)
+      // Blocks that were never written are there for nobody, and on a full disk there may be no
+      // room for a look at their place.
+      mapping.forget(run)
+      transaction.base.mapping.forget(run)
+    }
+    if let run = transaction.stream.run {
+      giveBack(run)
       transaction.stream.run = nil
     }
     if PlantedBug.rollbackSpaceLost.isActive { transaction.taken = [] }
-    for run in transaction.taken { writer!.release(run) }
+    for run in transaction.taken { giveBack(run) }
     transaction.taken = []
   }
 

@@ -103,8 +103,10 @@ extension Store {
     writer!.free.take(run)
     // Only the transaction's own mapping hears of what is placed there.
     let newest = mapping
-    newest.claim(run)
-    if newest !== transaction.base.mapping { transaction.base.mapping.claim(run) }
+    newest.claim(run, besides: transaction.taken)
+    if newest !== transaction.base.mapping {
+      transaction.base.mapping.claim(run, besides: transaction.taken)
+    }
     transaction.stream.run = run
     transaction.stream.used = 0
     transaction.stream.written = 0

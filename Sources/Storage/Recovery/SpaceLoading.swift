@@ -95,7 +95,7 @@ extension Store {
     let vouchesAfter = pipeline.durable?.vouchesAfter ?? Version(0)
     let hasOldPins =
       writer.pinnedVersions.contains { $0 < durable } || foreignPinState.everythingSince != nil
-    let mapping = mapping
+    let blocks = WholeBlocks(mapping)
     // Pins are known up to the limit only: an unknown one may see what has died since.
     let known = PlantedBug.unseenReaderForgotten.isActive ? vouchesAfter : limit
     let neededAfter = hasOldPins ? Version(0) : min(known, vouchesAfter)
@@ -107,7 +107,7 @@ extension Store {
       while offset < end {
         // What died long ago may have been reused by a transaction that never was: only blocks that
         // are whole can be needed by anyone.
-        guard let block = mapping.wholeBlock(at: offset, before: end) else {
+        guard let block = try blocks.block(at: offset, before: end) else {
           offset += UInt64(BlockHeader.unit)
           continue
         }

@@ -417,38 +417,6 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     cipher == nil ? BlockHeader.blockLength(start) : FileCipher.length(ofSealed: start)
   }
 
-  /// What the space journal wants to know of a block.
-  struct WholeBlock {
-    /// Bytes that it takes in the file.
-    let length: Int
-    let birth: Version
-    let kind: BlockKind
-  }
-
-  /// The block at an offset that is what was written there and ends in time; nil for anything else.
-  func wholeBlock(at offset: UInt64, before end: UInt64) -> WholeBlock? {
-    guard offset + UInt64(BlockHeader.length + blockOverhead) <= end,
-      end <= UInt64(mapping.length)
-    else { return nil }
-    let start = storedBase + Int(offset)
-    let length = storedLength(start)
-    guard length >= BlockHeader.length, length <= BlockHeader.blockLengthMax,
-      offset + UInt64(length + blockOverhead) <= end
-    else { return nil }
-    if cipher != nil {
-      guard let bytes = try? storedBytes(BlockReference(anyAt: offset)) else { return nil }
-      return bytes.withUnsafeBytes { whole($0.baseAddress!, length) }
-    }
-    let expected = BlockHeader.expectedChecksum(start, length: length, at: offset, salt: salt)
-    return BlockHeader.checksum(start) == expected ? whole(start, length) : nil
-  }
-
-  private func whole(_ block: UnsafeRawPointer, _ length: Int) -> WholeBlock {
-    WholeBlock(
-      length: length + blockOverhead, birth: BlockHeader.birth(block),
-      kind: BlockHeader.kind(block))
-  }
-
   private func isInside(_ end: UInt64) throws(StorageError) -> Bool {
     if end <= knownLength.load(ordering: .relaxed) { return true }
     // Another process may have made the file longer.
