@@ -1,7 +1,6 @@
 // A smaller program that fails in the same way: one whose random numbers are smaller. What a
 // program makes from its seed (how many threads and operations, which ones, and what goes wrong) it
 // draws by `random(below:)`; with smaller numbers it has fewer threads and operations.
-internal import Foundation
 
 /// Random numbers of a program that are not those of its seed.
 struct Draws: Sendable, Equatable {

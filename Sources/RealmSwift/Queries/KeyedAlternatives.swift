@@ -49,7 +49,7 @@ extension [PredicateTree] {
       alternatives[place].condition = .and([.comparison(alternatives[place].comparison), rests])
     }
     // Few enough in each group, and groups few deep inside of each other.
-    let width = Swift.max(2, Int(Double(alternatives.count).squareRoot(3).rounded(.up)))
+    let width = Int(cbrt(Double(alternatives.count)).rounded(.up))
     return [alternatives[...].grouped(path, width: width)] + others
   }
 
@@ -111,8 +111,4 @@ extension PredicateTree {
     rest.remove(at: part)
     return rest.count == 1 ? rest[0] : .and(rest)
   }
-}
-
-extension Double {
-  fileprivate func squareRoot(_ degree: Int) -> Double { pow(self, 1 / Double(degree)) }
 }
