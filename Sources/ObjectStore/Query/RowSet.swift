@@ -28,8 +28,10 @@ package struct RowSet: Equatable, Sendable {
   }
 
   /// The one row, if there is one alone.
-  package var only: Int? {
-    if count != 1 { return nil }
+  package var only: Int? { count == 1 ? first : nil }
+
+  /// The first row; nil when there is none.
+  package var first: Int? {
     for index in 0..<4 where words[index] != 0 {
       return index &* 64 &+ words[index].trailingZeroBitCount
     }

@@ -91,6 +91,10 @@ extension TableReader {
     count == 0 ? nil : key(at: 0).rawValue...key(at: count - 1).rawValue
   }
 
+  /// Number of rows that a cluster has at most: it has the objects with the keys from a multiple of
+  /// this on.
+  package static var clusterRowsMax: Int { 1 << Cluster.slotBits }
+
   /// Visits clusters in key order, from the one of a key on, until `body` returns false.
   ///
   /// - Parameters:

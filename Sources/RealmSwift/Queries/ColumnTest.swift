@@ -12,7 +12,9 @@ final class ColumnTest: Sendable {
   let range: PackedRange?
   private let bytes: BytesTest?
   /// The order keys of many packed constants; see `ConstantSet`.
-  private let packed: Set<Int64>?
+  private let packed: IntegerSet?
+  /// A test for each of a few packed constants of which a value may equal one.
+  private let alternatives: [ColumnTest]
 
   /// What a comparison of packed values comes down to: they lie in a range, or do not.
   enum PackedRange {
@@ -29,12 +31,21 @@ final class ColumnTest: Sendable {
     self.test = test
     range = Self.range(type, test)
     bytes = range == nil ? BytesTest(type, test) : nil
-    packed = range == nil ? test.set?.packed(type) : nil
+    let isOneOf = range == nil && bytes == nil && test.set != nil
+    let alternatives =
+      isOneOf && test.constants.count < ConstantSet.countMin
+      ? test.constants.map {
+        ColumnTest(column: column, type: type, test: ValueTest(.equal, test.options, [$0], type))
+      } : []
+    self.alternatives = alternatives.allSatisfy { $0.range != nil } ? alternatives : []
+    packed =
+      isOneOf && self.alternatives.isEmpty ? test.set?.packed(type).map(IntegerSet.init) : nil
   }
 
   /// What looking at a row takes.
   var cost: PlanCondition.Cost {
-    range != nil ? .packed : bytes != nil || packed != nil ? .bytes : .values
+    if range != nil || !alternatives.isEmpty { return .packed }
+    return bytes != nil || packed != nil ? .bytes : .values
   }
 
   func rows(_ scan: ClusterScan, among candidates: RowSet) -> RowSet {
@@ -60,6 +71,9 @@ final class ColumnTest: Sendable {
       return isOutside ? candidates.subtracting(inside) : candidates.intersection(inside)
     case nil:
       if let bytes { return bytes.rows(scan, column, among: candidates) }
+      if !alternatives.isEmpty {
+        return alternatives.reduce(RowSet()) { $0.union($1.rows(scan, among: candidates)) }
+      }
       if let packed {
         let order = reader.elementOrder(column)
         return reader.rows(
@@ -165,6 +179,19 @@ extension PlanConstant {
   }
 }
 
+extension PlanConstant {
+  /// The bytes of a value of a type that is stored as bytes; nil for others.
+  fileprivate func bytes(_ type: PropertyType) -> [UInt8]? {
+    switch (self, type) {
+    case (.text(let bytes), .string): bytes
+    case (.bytes(let own, let bytes), .data), (.bytes(let own, let bytes), .UUID),
+      (.bytes(let own, let bytes), .objectId):
+      own == type ? bytes : nil
+    default: nil
+    }
+  }
+}
+
 // MARK: - Bytes
 
 /// A comparison of the bytes of a text or of data with one constant, or with many of which it may
@@ -174,6 +201,20 @@ private struct BytesTest {
     case equal, prefix, suffix, part
     case oneOf(ByteStringSet, hasNull: Bool)
     case anyOf(PatternSet)
+    case ordered(lower: Bound?, upper: Bound?)
+  }
+
+  /// One end of a range of bytes.
+  private struct Bound {
+    let bytes: [UInt8]
+    let isIncluded: Bool
+
+    /// Whether bytes lie behind a lower end, or, with -1, before an upper one.
+    @inline(__always)
+    func allows(_ value: UnsafeRawBufferPointer, _ direction: Int) -> Bool {
+      let order = bytes.withUnsafeBytes { value.compare(to: $0) }
+      return order == 0 ? isIncluded : (order < 0) == (direction < 0)
+    }
   }
 
   private let form: Form
@@ -191,19 +232,26 @@ private struct BytesTest {
       (form, wanted, isNegated) = (.anyOf(patterns), [], false)
       return
     }
-    guard test.constants.count == 1 else { return nil }
-    switch (type, test.constants[0]) {
-    case (.string, .text(let bytes)): wanted = bytes
-    case (.data, .bytes(.data, let bytes)), (.UUID, .bytes(.UUID, let bytes)),
-      (.objectId, .bytes(.objectId, let bytes)):
-      wanted = bytes
-    default: return nil
+    let constants = test.constants.compactMap { $0.bytes(type) }
+    guard constants.count == test.constants.count, let first = constants.first else { return nil }
+    if test.comparator == .between {
+      form = .ordered(
+        lower: Bound(bytes: first, isIncluded: true),
+        upper: Bound(bytes: constants[1], isIncluded: true))
+      (wanted, isNegated) = ([], false)
+      return
     }
+    guard constants.count == 1 else { return nil }
+    wanted = first
     switch test.comparator {
     case .equal, .isIn, .notEqual: form = .equal
     case .beginsWith: form = .prefix
     case .endsWith: form = .suffix
     case .contains: form = .part
+    case .less: form = .ordered(lower: nil, upper: Bound(bytes: first, isIncluded: false))
+    case .lessOrEqual: form = .ordered(lower: nil, upper: Bound(bytes: first, isIncluded: true))
+    case .greater: form = .ordered(lower: Bound(bytes: first, isIncluded: false), upper: nil)
+    case .greaterOrEqual: form = .ordered(lower: Bound(bytes: first, isIncluded: true), upper: nil)
     default: return nil
     }
     isNegated = test.comparator == .notEqual
@@ -218,6 +266,11 @@ private struct BytesTest {
     if case .anyOf(let patterns) = form {
       return scan.table.rows(scan.cluster, column, among: candidates, includesNull: false) {
         patterns.fits($0)
+      }
+    }
+    if case .ordered(let lower, let upper) = form {
+      return scan.table.rows(scan.cluster, column, among: candidates, includesNull: false) {
+        (lower?.allows($0, 1) ?? true) && (upper?.allows($0, -1) ?? true)
       }
     }
     return wanted.withUnsafeBytes { wanted in
@@ -239,7 +292,7 @@ private struct BytesTest {
             && UnsafeRawBufferPointer(rebasing: $0[($0.count - count)...]).hasSameBytes(as: wanted)
         }
       case .part: return rows { TextMatching.contains($0, wanted) }
-      case .oneOf, .anyOf: return RowSet()
+      case .oneOf, .anyOf, .ordered: return RowSet()
       }
     }
   }

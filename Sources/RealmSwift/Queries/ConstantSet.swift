@@ -4,7 +4,7 @@ internal import ObjectStore
 
 /// Constants that a value may be one of.
 final class ConstantSet: Sendable {
-  /// How many constants are worth it.
+  /// From how many constants on comparisons with one each are joined, and packed values are hashed.
   static let countMin = 9
 
   let hasNull: Bool

@@ -14,22 +14,53 @@ struct KeyChoice {
   let rest: PlanCondition
   /// Whether most of them fulfil what the index was chosen for; of texts that begin alike one of
   /// all may.
-  private let isTight: Bool
+  let isTight: Bool
+  /// How many of them probably fulfil it.
+  let likely: Int
 
   private init(
     _ source: KeySource, isExact: Bool, isTight: Bool, _ rest: PlanCondition,
-    _ reader: TableReader, count: Int? = nil
+    _ reader: TableReader, count: Int? = nil, likely: Int? = nil
   ) {
     self.source = source
     self.count = count ?? source.count(reader)
     self.isExact = isExact
     self.isTight = isTight
     self.rest = rest
+    self.likely = likely ?? (isTight ? self.count : max(1, source.countInside(reader)))
   }
 
-  /// Nil when nothing tells the objects of the condition.
+  /// Nil when nothing tells the objects of the condition, or to find out would take longer than to
+  /// look at them.
   init?(
-    _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader
+    _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader,
+    limit: Int? = nil
+  ) {
+    guard PlanChoice.current == .byCost else {
+      self.init(condition, readers, table, reader, Budget.any)
+      return
+    }
+    let scan = Self.scanCost(condition, reader, nil, 0)
+    guard let stored = readers.stored(table), let lookUps = condition.lookUps(stored),
+      scan > Double(lookUps) * AccessCost.choice
+    else { return nil }
+    self.init(condition, readers, table, reader, Budget(scan: scan, limit: limit))
+  }
+
+  /// What may be spent to find objects by keys.
+  struct Budget {
+    /// What a scan of all objects takes.
+    let scan: Double
+    /// How many objects are wanted; nil for all.
+    let limit: Int?
+
+    static let any = Budget(scan: .infinity, limit: nil)
+  }
+
+  /// Nil when nothing tells the objects of the condition within the budget.
+  init?(
+    _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader,
+    _ budget: Budget
   ) {
     switch condition {
     case .constant, .not, .nested: return nil
@@ -39,7 +70,10 @@ struct KeyChoice {
       }
       self.init(source, isExact: false, isTight: true, condition, reader)
     case .column(let test):
-      guard let stored = readers.stored(table), !test.takesLongerToLookUp(reader),
+      guard let stored = readers.stored(table), stored.hasIndex(test.column),
+        budget.allows(
+          lookUps: test.lookUps, condition, reader,
+          matches: { condition.sampledCount(reader, stored) }),
         let found = test.source(reader, stored)
       else { return nil }
       self.init(
@@ -49,46 +83,60 @@ struct KeyChoice {
     case .linked(let test):
       guard let source = test.source(readers) else { return nil }
       self.init(source, isExact: true, isTight: true, condition, reader)
-    case .and(let parts): self.init(all: parts, readers, table, reader)
+    case .and(let parts): self.init(all: parts, readers, table, reader, budget)
     case .or(let parts):
-      if parts.isEmpty { return nil }
+      guard !parts.isEmpty, let stored = readers.stored(table),
+        let lookUps = condition.lookUps(stored),
+        budget.allows(
+          lookUps: lookUps, condition, reader,
+          matches: { condition.sampledCount(reader, stored) })
+      else { return nil }
       var sources: [KeySource] = []
-      var (isExact, isTight) = (true, true)
+      var (isExact, isTight, likely) = (true, true, 0)
       for part in parts {
-        guard let choice = KeyChoice(part, readers, table, reader) else { return nil }
+        guard let choice = KeyChoice(part, readers, table, reader, budget.withoutLimit) else {
+          return nil
+        }
         sources.append(choice.source)
         isExact = isExact && choice.isExact
         isTight = isTight && choice.isTight
+        likely += choice.likely
       }
-      self.init(KeySource.joined(sources), isExact: isExact, isTight: isTight, condition, reader)
+      self.init(
+        KeySource.joined(sources), isExact: isExact, isTight: isTight, condition, reader,
+        likely: likely)
     }
   }
 
   /// The objects of several conditions at once: by the best of them, and a second that is not much
   /// worse.
   private init?(
-    all parts: [PlanCondition], _ readers: PlanReaders, _ table: Int, _ reader: TableReader
+    all parts: [PlanCondition], _ readers: PlanReaders, _ table: Int, _ reader: TableReader,
+    _ budget: Budget
   ) {
     var choices: [(choice: KeyChoice, parts: [Int])] = []
+    var lookedUp: [(lookUps: Int, part: Int)] = []
     // Ranges of one column are one range.
     var byColumn: [(column: Int, orders: OrderSet, isExact: Bool, isTight: Bool, parts: [Int])] =
       []
     for (index, part) in parts.enumerated() {
-      if case .column(let test) = part, let stored = readers.stored(table),
-        !test.takesLongerToLookUp(reader), let found = test.source(reader, stored),
-        case .orders(let column, let orders) = found.source
+      if case .column(let test) = part, test.lookUps == 1, let stored = readers.stored(table),
+        let found = test.source(reader, stored), case .orders(let column, let orders) = found.source
       {
         let isTight = found.isExact || test.isTold(reader)
         if let place = byColumn.firstIndex(where: { $0.column == column }) {
           byColumn[place].orders = byColumn[place].orders.intersection(orders)
-          byColumn[place].isExact = byColumn[place].isExact && found.isExact
+          // Where null alone has the order of other values, a range without it tells all.
+          byColumn[place].isExact =
+            byColumn[place].isExact && found.isExact
+            || test.type.isOrderedPacked && !byColumn[place].orders.contains(OrderKey.null)
           byColumn[place].isTight = byColumn[place].isTight && isTight
           byColumn[place].parts.append(index)
         } else {
           byColumn.append((column, orders, found.isExact, isTight, [index]))
         }
-      } else if let choice = KeyChoice(part, readers, table, reader) {
-        choices.append((choice, [index]))
+      } else if let lookUps = readers.stored(table).flatMap({ part.lookUps($0) }) {
+        lookedUp.append((lookUps, index))
       }
     }
     for (column, orders, isExact, isTight, covered) in byColumn {
@@ -99,6 +147,14 @@ struct KeyChoice {
             .orders(column: column, orders), isExact: isExact, isTight: isTight, rest, reader),
           covered
         ))
+    }
+    // What takes few look-ups comes first: many are only worth it where that leaves many objects.
+    for (lookUps, part) in lookedUp.sorted(by: { ($0.lookUps, $0.part) < ($1.lookUps, $1.part) }) {
+      let left = choices.map { $0.choice.cost(reader, limit: budget.limit) }.min() ?? .infinity
+      if budget.scan < .infinity, Double(lookUps) * AccessCost.lookUp > left { continue }
+      if let choice = KeyChoice(parts[part], readers, table, reader, budget) {
+        choices.append((choice, [part]))
+      }
     }
     choices.sort { $0.choice.count < $1.choice.count }
     guard let best = choices.first else { return nil }
@@ -114,65 +170,8 @@ struct KeyChoice {
     self.init(
       used.count == 1 ? best.choice.source : .intersection(used.map { $0.choice.source }),
       isExact: rest.isEmpty, isTight: best.choice.isTight,
-      rest.count == 1 ? rest[0] : .and(rest), reader, count: best.choice.count)
-  }
-
-  /// Whether to look at these objects costs less than to look at all.
-  func isWorthwhile(_ condition: PlanCondition, _ reader: TableReader, limit: Int?) -> Bool {
-    switch PlanChoice.current {
-    case .scan: return false
-    case .index: return true
-    case .byCost:
-      let matches = isTight ? count : 1
-      return cost(reader, limit: limit) < Self.scanCost(condition, reader, limit, matches)
-    }
-  }
-
-  /// Nanoseconds, roughly.
-  func cost(_ reader: TableReader, limit: Int?) -> Double {
-    var keys = Double(count)
-    if let limit, isTight, source.stream(reader) != nil { keys = min(keys, Double(limit + 16)) }
-    let each: Double = isExact ? 6 : 12 + rest.rowCost
-    return 200 + keys * each
-  }
-
-  /// Nanoseconds, roughly, that a scan of the whole table takes, or of the part with the objects
-  /// wanted.
-  ///
-  /// - Parameter count: how many objects probably fulfil the condition.
-  static func scanCost(
-    _ condition: PlanCondition, _ reader: TableReader, _ limit: Int?, _ count: Int
-  ) -> Double {
-    var rows = Double(reader.count)
-    // Spread evenly the objects wanted lie in this part; with all else that is asked, rather
-    // further on.
-    if let limit { rows = min(rows, 4 * rows * Double(limit) / Double(max(count, 1))) }
-    return 200 + rows * condition.rowCost
-  }
-}
-
-extension PlanCondition {
-  /// Nanoseconds, roughly, to ask a row among those of a cluster.
-  var rowCost: Double {
-    switch self {
-    case .constant: return 0
-    case .column(let test):
-      switch test.cost {
-      case .packed: return 0.5
-      case .bytes: return 6
-      case .values: return 100
-      }
-    case .linked(let test): return test.isSingle ? 4 : 200
-    case .values: return 200
-    case .not(let part): return part.rowCost
-    case .nested(let nested): return nested.rowCost
-    case .and(let parts):
-      // Later ones are asked of fewer rows.
-      return parts.enumerated().reduce(0) {
-        $0 + $1.element.rowCost / Double(1 << min($1.offset, 8))
-      }
-    case .or(let parts): return parts.reduce(0) { $0 + $1.rowCost }
-    }
+      rest.count == 1 ? rest[0] : .and(rest), reader, count: best.choice.count,
+      likely: best.choice.likely)
   }
 }
 
@@ -194,12 +193,6 @@ extension KeySource {
 }
 
 extension ColumnTest {
-  /// Whether to look for each of many constants takes longer than to look at all objects.
-  fileprivate func takesLongerToLookUp(_ reader: TableReader) -> Bool {
-    PlanChoice.current == .byCost && (test.set != nil || test.patterns != nil)
-      && 16 * test.constants.count > reader.count
-  }
-
   /// Whether most objects that an index gives for the constants fulfil the condition.
   fileprivate func isTold(_ reader: TableReader) -> Bool {
     let form = reader.indexForm(column)
@@ -222,10 +215,9 @@ extension ColumnTest {
       }
       return keysByPrimaryKey(reader).map { (.keys($0), true) }
     }
-    let stored = table.schema.columns[column]
-    // A bug for tests: a plan that goes by an index which was dropped.
-    let isIndexed = stored.isIndexed || PlantedBug.stalePlan.isActive
-    guard isIndexed, let found = orders(reader, isOptional: stored.isOptional) else {
+    guard table.hasIndex(column),
+      let found = orders(reader, isOptional: table.schema.columns[column].isOptional)
+    else {
       return nil
     }
     return (.orders(column: column, found.orders), found.isExact)
@@ -260,7 +252,7 @@ extension LinkedTest {
       return linking(keys)
     case .related(let condition):
       guard !(acceptsNull && isSingle), let reader = readers[target], reader.count > 0,
-        let choice = KeyChoice(condition, readers, target, reader),
+        let choice = KeyChoice(condition, readers, target, reader, KeyChoice.Budget.any),
         choice.count <= 1_024
       else { return nil }
       var keys: [Int64] = []
@@ -307,10 +299,24 @@ extension PlanCondition {
       }
       fallthrough
     case .column, .and, .or:
-      guard let choice = KeyChoice(self, readers, table, reader), choice.isExact,
+      guard let stored = readers.stored(table), mayBeToldExactly(stored),
+        let choice = KeyChoice(self, readers, table, reader), choice.isExact,
         choice.source.isCounted
       else { return nil }
       return choice.count
+    }
+  }
+
+  /// Whether indexes may give the very objects of the condition, none of which has to be asked.
+  private func mayBeToldExactly(_ table: StoredTable) -> Bool {
+    switch self {
+    case .constant, .not, .nested, .values: false
+    case .column(let test):
+      table.primaryKeyColumn == test.column
+        || table.hasIndex(test.column)
+          && (test.type.isOrderedPacked || test.test.comparator == .beginsWith)
+    case .linked(let test): test.isSingle
+    case .and(let parts), .or(let parts): parts.allSatisfy { $0.mayBeToldExactly(table) }
     }
   }
 }

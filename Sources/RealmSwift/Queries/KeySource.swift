@@ -31,6 +31,21 @@ indirect enum KeySource {
     }
   }
 
+  /// Number of keys whose values lie between the bounds of ranges, and at none of them: of texts,
+  /// whose first bytes alone are looked at, only these are certain.
+  func countInside(_ reader: TableReader) -> Int {
+    switch self {
+    case .orders(let column, let orders):
+      return orders.ranges.reduce(0) { sum, range in
+        guard range.lowerBound < .max, range.lowerBound + 1 < range.upperBound else { return sum }
+        let inside = range.lowerBound + 1...range.upperBound - 1
+        return sum + reader.indexedCount(column, inside)
+      }
+    case .union(let sources): return sources.reduce(0) { $0 + $1.countInside(reader) }
+    case .keys, .links, .intersection: return count(reader)
+    }
+  }
+
   /// Whether `count` counts each object once.
   var isCounted: Bool {
     switch self {
@@ -58,7 +73,9 @@ indirect enum KeySource {
   }
 
   /// The keys in order, each once.
-  func sortedKeys(_ reader: TableReader) -> [Int64] {
+  ///
+  /// - Parameter count: what `count` returns, where it is known.
+  func sortedKeys(_ reader: TableReader, count: Int? = nil) -> [Int64] {
     if case .keys(let keys) = self { return keys }
     if case .intersection(let sources) = self {
       let lists = sources.map { $0.sortedKeys(reader) }
@@ -73,7 +90,7 @@ indirect enum KeySource {
     guard let range = reader.keyRange else { return [] }
     var keys: [Int64] = []
     // A bit a key brings many into order faster than comparisons do.
-    if count(reader) > (range.upperBound - range.lowerBound) / 512 + 64 {
+    if (count ?? self.count(reader)) > (range.upperBound - range.lowerBound) / 512 + 64 {
       var bits = KeyBits(range)
       forEach(reader) { bits.insert(ObjectKey(rawValue: $0)) }
       bits.appendKeys(to: &keys)
@@ -137,6 +154,8 @@ struct OrderSet {
     }
     self.ranges = joined
   }
+
+  func contains(_ order: Int64) -> Bool { ranges.contains { $0.contains(order) } }
 
   func union(_ other: OrderSet) -> OrderSet { OrderSet(ranges + other.ranges) }
 
@@ -261,7 +280,7 @@ extension ColumnTest {
 
 extension PlanConstant {
   /// The order of the value in an index of a column; nil when it has no form there.
-  fileprivate func order(_ reader: TableReader, _ column: Int, _ type: PropertyType) -> Int64? {
+  func order(_ reader: TableReader, _ column: Int, _ type: PropertyType) -> Int64? {
     var result: Int64?
     let isKnown = withElement(type) { result = reader.order(of: $0, column) }
     return isKnown ? result : nil

@@ -51,16 +51,38 @@ struct PlanRun {
   let asked: PlanCondition
   /// Whether few objects are wanted, so that each step is a small one.
   private let isLimited: Bool
+  /// How the objects behind the first ones are found; nil where all are found in one way.
+  private var rest: Rest?
+
+  /// A search that is only thought about when the first objects were not enough.
+  private final class Rest {
+    /// How many objects are looked at first.
+    let glance: Int
+    private let make: () -> PlanRun
+    private(set) lazy var run = make()
+    /// Objects before this key were looked at.
+    var start: Int64?
+
+    init(glance: Int, _ make: @escaping () -> PlanRun) { (self.glance, self.make) = (glance, make) }
+  }
 
   /// - Parameter limit: how many objects are wanted; nil for all.
   init(
     _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader,
     limit: Int? = nil
   ) {
+    if limit != nil, let glance = Self.glance(condition, readers, table, reader) {
+      self.init(condition, readers, reader, nil, limit: limit)
+      rest = Rest(glance: glance) {
+        let choice = KeyChoice(condition, readers, table, reader, limit: limit)
+        return PlanRun(condition, readers, reader, choice, limit: limit)
+      }
+      return
+    }
     var choice: KeyChoice?
     if case .constant = condition {
     } else if reader.count > 0 {
-      choice = KeyChoice(condition, readers, table, reader)
+      choice = KeyChoice(condition, readers, table, reader, limit: limit)
     }
     self.init(condition, readers, reader, choice, limit: limit)
   }
@@ -90,9 +112,21 @@ struct PlanRun {
     if let stream = choice.source.stream(reader) {
       access = .stream(stream)
     } else {
-      let keys = choice.source.sortedKeys(reader)
+      let keys = choice.source.sortedKeys(reader, count: choice.count)
       access = keys.isEmpty ? .nothing : .keys(keys)
     }
+  }
+
+  /// At how many objects to look before anybody thinks about indexes, which may be for nothing; nil
+  /// where that is as short.
+  private static func glance(
+    _ condition: PlanCondition, _ readers: PlanReaders, _ table: Int, _ reader: TableReader
+  ) -> Int? {
+    guard PlanChoice.current == .byCost, reader.count > 0, let stored = readers.stored(table),
+      condition.lookUps(stored) != nil, !condition.isToldByOneValue(stored)
+    else { return nil }
+    let rows = AccessCost.glance / max(1, condition.rowCost)
+    return rows < 16 ? nil : min(Int(rows), TableReader.clusterRowsMax)
   }
 
   /// The rows of each cluster that fulfil the condition, in key order, until `body` returns false.
@@ -107,6 +141,11 @@ struct PlanRun {
   ) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { slots in
       let slots = slots.baseAddress.unsafelyUnwrapped
+      if let rest {
+        guard let next = glance(rest, from: key, slots, body) else { return }
+        rest.run.forEachCluster(from: next, reading: column, body)
+        return
+      }
       switch access {
       case .nothing: return
       case .scan: scan(from: key, column, slots, body)
@@ -144,19 +183,58 @@ struct PlanRun {
   ) {
     // Columns are named to be loaded ahead, which a short search does not need.
     let columns = isLimited ? [] : Array(asked.scannedColumns.union(column.map { [$0] } ?? []))
-    var portion = isLimited && asked.cost != .packed ? 4 : 256
+    var portion = firstPortion
     reader.forEachCluster(from: key, isScan: !isLimited, reading: columns) { firstKey, cluster in
-      let scan = clusterScan(firstKey, cluster, slots)
       let start = Int(clamping: key - firstKey.rawValue)
-      var left = reader.rows(cluster, fromSlot: start)
-      while portion < 256, !left.isEmpty {
-        let part = left.prefix(portion)
-        left = left.subtracting(part)
-        portion *= 4
-        if !body(scan, asked.rows(scan, among: part)) { return false }
-      }
-      return left.isEmpty || body(scan, asked.rows(scan, among: left))
+      return look(
+        clusterScan(firstKey, cluster, slots), among: reader.rows(cluster, fromSlot: start),
+        &portion, body)
     }
+  }
+
+  /// How many rows are looked at first.
+  private var firstPortion: Int { isLimited && asked.cost != .packed ? 4 : 256 }
+
+  /// Looks at rows of a cluster, first at few of them.
+  ///
+  /// - Returns: false when `body` did.
+  private func look(
+    _ scan: ClusterScan, among rows: RowSet, _ portion: inout Int,
+    _ body: (ClusterScan, RowSet) -> Bool
+  ) -> Bool {
+    var left = rows
+    while portion < 256, !left.isEmpty {
+      let part = left.prefix(portion)
+      left = left.subtracting(part)
+      portion *= 4
+      if !body(scan, asked.rows(scan, among: part)) { return false }
+    }
+    return left.isEmpty || body(scan, asked.rows(scan, among: left))
+  }
+
+  /// Looks at the first objects.
+  ///
+  /// - Returns: where the other ones begin; nil when `body` returned false.
+  private func glance(
+    _ rest: Rest, from key: Int64, _ slots: UnsafeMutablePointer<UInt8>,
+    _ body: (ClusterScan, RowSet) -> Bool
+  ) -> Int64? {
+    if let start = rest.start, key >= start { return key }
+    var (next, goesOn, portion) = (key, true, firstPortion)
+    reader.forEachCluster(from: key, isScan: false, reading: []) { firstKey, cluster in
+      let scan = clusterScan(firstKey, cluster, slots)
+      let rows = reader.rows(cluster, fromSlot: Int(clamping: key - firstKey.rawValue))
+      let first = rows.prefix(rest.glance)
+      if let row = rows.subtracting(first).first {
+        next = scan.key(row).rawValue
+      } else {
+        next = firstKey.rawValue + Int64(TableReader.clusterRowsMax)
+      }
+      goesOn = look(scan, among: first, &portion, body)
+      return false
+    }
+    rest.start = next
+    return goesOn ? next : nil
   }
 
   private func follow(

@@ -283,7 +283,7 @@ struct ValueTest {
   let options: StringOptions
   /// One; two for between; any number for in and for beginnings, ends and parts of texts.
   let constants: [PlanConstant]
-  /// The same for in, where they are many.
+  /// The same for in, where they are several.
   let set: ConstantSet?
   /// Several beginnings, ends or parts of texts.
   let patterns: PatternSet?
@@ -302,8 +302,7 @@ struct ValueTest {
     }
     self.constants = folded
     set =
-      comparator == .isIn && folded.count >= ConstantSet.countMin
-      ? ConstantSet(folded, type) : nil
+      comparator == .isIn && folded.count > 1 ? ConstantSet(folded, type) : nil
     patterns = PatternSet(comparator, folded)
   }
 
