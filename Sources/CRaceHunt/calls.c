@@ -52,6 +52,15 @@ void race_hunt_install_calls(race_hunt_call_sink sink) {
   CALL(24, "$sScs12ContinuationV13onTerminationyAB0C0Oyxq___GYbcSgvs", STREAMS,                    \
        "AsyncThrowingStream onTermination")
 
+// The same of asynchronous functions. Where the compiler knows the type it calls them by their
+// names; generic code comes to the library's own by the table of the protocol.
+#define ASYNC_CALLS(CALL)                                                                          \
+  CALL(25, "$sScS8IteratorV4nextxSgyYaF", STREAMS, "AsyncStream next")                             \
+  CALL(26, "$sScS8IteratorV4next9isolationxSgScA_pSgYi_tYaF", STREAMS, "AsyncStream next")         \
+  CALL(27, "$sScs8IteratorV4nextxSgyYaKF", STREAMS, "AsyncThrowingStream next")                    \
+  CALL(28, "$sScs8IteratorV4next9isolationxSgScA_pSgYi_tYaq_YKF", STREAMS,                         \
+       "AsyncThrowingStream next")
+
 enum { CANCELS = RACE_HUNT_CANCELS, ASKS = RACE_HUNT_ASKS, STREAMS = RACE_HUNT_STREAMS };
 
 static struct call {
@@ -61,7 +70,7 @@ static struct call {
   void *_Atomic original;
 } calls[] = {
 #define ENTRY(number, symbol, kind, name) [number] = {symbol, kind, name, NULL},
-    CALLS(ENTRY)
+    CALLS(ENTRY) ASYNC_CALLS(ENTRY)
 #undef ENTRY
 };
 
@@ -84,36 +93,50 @@ __attribute__((used, visibility("hidden"))) void *race_hunt_before_call(size_t n
 // C keeps (r12 to r14 among them, in which Swift passes errors, `self` and the async context).
 __asm__(
     ".text\n"
-    ".hidden race_hunt_call\n"
-    ".type race_hunt_call, @function\n"
+    ".hidden race_hunt_call\n.hidden race_hunt_async_call\n"
+    ".type race_hunt_call, @function\n.type race_hunt_async_call, @function\n"
+    // An asynchronous function is jumped to: in its context, in r14, stands behind that of the caller
+    // where that goes on, the beginning of a function, which has nothing in front of it.
+    "race_hunt_async_call:\n"
+    "  pushq %rbp\n"
+    "  movq %rsp, %rbp\n"
+    "  pushq 8(%r14)\n"
+    "  incq (%rsp)\n"
+    "  jmp 1f\n"
     "race_hunt_call:\n"  // The number of the call is in r11, its caller below the frame.
     "  pushq %rbp\n"
     "  movq %rsp, %rbp\n"
+    "  pushq 8(%rbp)\n"
+    "1:\n"
     "  pushq %rax\n  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n"
     "  pushq %rcx\n  pushq %r8\n  pushq %r9\n  pushq %r10\n"
-    "  subq $128, %rsp\n"
+    "  subq $136, %rsp\n"
     "  movups %xmm0, (%rsp)\n  movups %xmm1, 16(%rsp)\n"
     "  movups %xmm2, 32(%rsp)\n  movups %xmm3, 48(%rsp)\n"
     "  movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n"
     "  movups %xmm6, 96(%rsp)\n  movups %xmm7, 112(%rsp)\n"
     "  movq %r11, %rdi\n"
-    "  movq 8(%rbp), %rsi\n"
+    "  movq -8(%rbp), %rsi\n"
     "  call race_hunt_before_call\n"
     "  movq %rax, %r11\n"
     "  movups (%rsp), %xmm0\n  movups 16(%rsp), %xmm1\n"
     "  movups 32(%rsp), %xmm2\n  movups 48(%rsp), %xmm3\n"
     "  movups 64(%rsp), %xmm4\n  movups 80(%rsp), %xmm5\n"
     "  movups 96(%rsp), %xmm6\n  movups 112(%rsp), %xmm7\n"
-    "  addq $128, %rsp\n"
+    "  addq $136, %rsp\n"
     "  popq %r10\n  popq %r9\n  popq %r8\n  popq %rcx\n"
     "  popq %rdx\n  popq %rsi\n  popq %rdi\n  popq %rax\n"
+    "  addq $8, %rsp\n"
     "  popq %rbp\n"
     "  jmpq *%r11\n"
     ".size race_hunt_call, . - race_hunt_call\n");
 
-#define IN_FRONT(number, symbol, kind, name)                                                       \
+#define STUB(number, symbol, way)                                                                  \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", @function\n\"" symbol "\":\n"        \
-          "  movl $" #number ", %r11d\n  jmp race_hunt_call\n"                                     \
+          "  movl $" #number ", %r11d\n  jmp " way "\n"                                            \
           ".size \"" symbol "\", . - \"" symbol "\"\n");
+#define IN_FRONT(number, symbol, kind, name) STUB(number, symbol, "race_hunt_call")
+#define ASYNC_IN_FRONT(number, symbol, kind, name) STUB(number, symbol, "race_hunt_async_call")
 CALLS(IN_FRONT)
+ASYNC_CALLS(ASYNC_IN_FRONT)
 #endif

@@ -2,6 +2,10 @@
 // checks are cheap enough for every access to a Realm.
 package import Dispatch
 
+#if CONTROLLED_SCHEDULING
+  internal import enum RaceHunt.Control
+#endif
+
 extension ThreadToken {
   /// The main thread's token, as CShim gives it.
   package static let main = ThreadToken(rawValue: 1)
@@ -73,7 +77,12 @@ package final class QueueMark: Sendable {
   /// Whether the caller runs on the queue, or on one that hands its blocks to it.
   ///
   /// - Complexity: some nanoseconds; Swift's own form of the question takes 40.
-  package var isHere: Bool { shim_queue_specific(UnsafeRawPointer(bitPattern: address)) != nil }
+  package var isHere: Bool {
+    #if CONTROLLED_SCHEDULING
+      if let isHere = Control.isOnQueue(with: key) { return isHere }
+    #endif
+    return shim_queue_specific(UnsafeRawPointer(bitPattern: address)) != nil
+  }
 
   /// The main queue's mark.
   package static let main = QueueMark(.main)
@@ -121,6 +130,16 @@ extension DispatchQueue {
   /// Whether this is the main queue, for which Swift makes a new wrapper each time.
   package var isMain: Bool {
     Self.canReadWidths ? rawQueue == shim_main_queue() : label == "com.apple.main-thread"
+  }
+
+  /// Has the queue run a job, after those that it was given before.
+  ///
+  /// Under the controlled scheduler the queue of the explored program that stands for it.
+  package func run(later job: @escaping @Sendable () -> Void) {
+    #if CONTROLLED_SCHEDULING
+      if Control.async(on: self, isMain: isMain, job) { return }
+    #endif
+    async(execute: job)
   }
 
   /// Whether another block of the queue runs while the calling one does, which never happens on a

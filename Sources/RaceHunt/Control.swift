@@ -2,6 +2,7 @@
 // operation and does it itself. Under the engine with the trait ControlledScheduling; what is not
 // in a run is told so.
 internal import CRaceHunt
+package import Dispatch
 
 /// Points of code with its own synchronization.
 @usableFromInline
@@ -91,6 +92,28 @@ package enum Control {
   package static func wake(word address: UnsafeRawPointer) {
     guard let (run, strand) = Run.current else { return }
     run.wakeWord(strand, UInt(bitPattern: address))
+  }
+
+  // MARK: - Queues
+
+  /// Has the queue of the program that stands for one of Dispatch's do some work.
+  ///
+  /// - Returns: false where there is none, and outside of explorations: nothing is done then.
+  package static func async(
+    on queue: Dispatch.DispatchQueue, isMain: Bool, _ work: @escaping @Sendable () -> Void
+  ) -> Bool {
+    guard let (run, _) = Run.current else { return false }
+    let reference = run.parts[Run.address(queue)] as? QueueReference
+    guard let known = isMain ? DispatchQueue.main : reference?.queue else { return false }
+    known.async(execute: work)
+    return true
+  }
+
+  /// Whether what runs now is work of a queue for which Dispatch keeps this key.
+  ///
+  /// Nil outside of explorations.
+  package static func isOnQueue(with key: DispatchSpecificKey<Bool>) -> Bool? {
+    DispatchQueue.isOnQueue(with: key)
   }
 
   // MARK: - Threads and time

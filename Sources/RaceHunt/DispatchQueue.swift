@@ -15,8 +15,9 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
   /// When objects are freed; of no meaning here.
   public typealias AutoreleaseFrequency = Dispatch.DispatchQueue.AutoreleaseFrequency
 
-  /// What does the work outside of explorations.
-  let real: Dispatch.DispatchQueue
+  /// What does the work outside of explorations; by it modules of this package that know only
+  /// Dispatch's queues find this one in a run (`Control.async`).
+  package let real: Dispatch.DispatchQueue
   private let isConcurrent: Bool
   private let isInactive: Bool
   private let isGlobal: Bool
@@ -45,6 +46,7 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
     self.target = target?.isGlobal == false ? target : nil
     super.init()
     _ = Run.home(Run.address(self))
+    if let (run, _) = Run.current { run.parts[Run.address(real)] = QueueReference(self) }
   }
 
   private init(_ real: Dispatch.DispatchQueue, label: String, isConcurrent: Bool) {
@@ -63,6 +65,7 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
         run.noteRelease(strand, label, "still suspended or inactive")
       }
     }
+    Run.current?.run.parts[Run.address(real)] = nil
     Run.forget(Run.address(self))
   }
 
@@ -375,6 +378,19 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
     return nil
   }
 
+  /// Whether work runs that belongs to a queue which one of Dispatch's keeps a value for.
+  ///
+  /// Nil outside of explorations.
+  static func isOnQueue(with key: DispatchSpecificKey<Bool>) -> Bool? {
+    guard let (_, strand) = Run.current else { return nil }
+    var queue = strand.queues.last
+    while let next = queue {
+      if next.real.getSpecific(key: key) == true { return true }
+      queue = next.target
+    }
+    return false
+  }
+
   fileprivate func check(_ isExpected: Bool, isBarrier: Bool = false, _ place: Place) {
     guard let (run, strand) = Run.current else {
       return Dispatch.dispatchPrecondition(
@@ -389,6 +405,14 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
       run.violate(.check, "\(strand.name) runs in \(label), and not as a barrier", at: place)
     }
   }
+}
+
+/// The queue of a program that stands for one of Dispatch's.
+final class QueueReference {
+  /// Weak: the program may let go of it.
+  weak var queue: DispatchQueue?
+
+  init(_ queue: DispatchQueue) { self.queue = queue }
 }
 
 /// The iterations that columns have taken.

@@ -77,6 +77,35 @@ import Testing
         check(seen != [1, 1], "works")
       }
     ),
+    (
+      "a value is replaced before the consumer comes for it",
+      {
+        let (stream, continuation) = AsyncStream<Int>.makeStream(
+          bufferingPolicy: .bufferingNewest(1))
+        continuation.yield(1)
+        let task = Task { _ = continuation.yield(2) }
+        var iterator = stream.makeAsyncIterator()
+        let first = await iterator.next()
+        await task.value
+        check(first == 1, "works")
+      }
+    ),
+    (
+      "a stream that may fail ends before the consumer comes for its second value",
+      {
+        let (stream, continuation) = AsyncThrowingStream<Int, any Error>.makeStream(
+          bufferingPolicy: .bufferingOldest(1))
+        continuation.yield(1)
+        let task = Task {
+          continuation.yield(2)
+          continuation.finish()
+        }
+        var count = 0
+        for try await _ in stream { count += 1 }
+        await task.value
+        check(count == 2, "works")
+      }
+    ),
   ]
 
   @Test(arguments: programs.indices) func othersComeInBetween(_ number: Int) throws {
@@ -98,5 +127,21 @@ import Testing
     }
     #expect(found?.table.contains("calls Task.cancel") == true)
     #expect(found?.table.contains("calls Task.isCancelled") == true)
+  }
+
+  @Test func theTableNamesTheLineThatAwaitsAStream() throws {
+    #if arch(x86_64)
+      let line = #line + 4
+      let program: Program = {
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        continuation.yield(1)
+        for await _ in stream { break }
+        check(false, "the end")
+      }
+      let found = #expect(throws: RaceFailure.self) { try explore(iterations: 10, program) }
+      let rows = found?.table.split(separator: "\n").filter { $0.contains("AsyncStream next") }
+      #expect(rows?.count == 1)
+      #expect(rows?.first?.contains("RuntimeCallTests.swift:\(line)") == true, "\(rows ?? [])")
+    #endif
   }
 }

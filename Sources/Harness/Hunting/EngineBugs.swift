@@ -47,6 +47,12 @@ struct EngineBug {
       (.stolenTransaction, "realm-actors"), (.doubleCompletion, "realm-actors"),
       (.tellAfterEnd, "realm-actors"), (.loseMergedCommit, "realm-actors"),
       (.dropDeletion, "realm-actors"), (.shiftPosition, "realm-actors"),
+      // All together.
+      (.loseCommit, "realm-mixed"), (.staleSnapshot, "realm-mixed"), (.freezeNewest, "realm-mixed"),
+      (.resolveTwice, "realm-mixed"), (.tellAfterEnd, "realm-mixed"),
+      (.earlyCompletion, "realm-queues"), (.doubleCompletion, "realm-queues"),
+      (.tellAfterEnd, "realm-queues"), (.loseMergedCommit, "realm-queues"),
+      (.dropDeletion, "realm-queues"), (.shiftPosition, "realm-queues"),
     ]
   #endif
 }

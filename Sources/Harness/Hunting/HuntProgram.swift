@@ -58,7 +58,7 @@ package struct HuntProgram: Sendable {
         name: scenario.name + mended, summary: "without its bug: " + scenario.summary,
         hasBug: false, program: scenario.program(false))
     } + StorePrograms.all + EnginePrograms.all + SpacePrograms.all + RealmPrograms.all
-    + RealmOpeningPrograms.all + RealmSpacePrograms.all
+    + RealmOpeningPrograms.all + RealmSpacePrograms.all + LedgerPrograms.all
 
   /// Those of them that a strategy can run in this build: threads of the machine run all.
   package static func sound(for strategy: HuntStrategy) -> [HuntProgram] {

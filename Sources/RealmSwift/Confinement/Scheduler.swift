@@ -30,7 +30,7 @@ enum Scheduler: Sendable {
   /// When the actor is gone, it runs at once: nothing that was confined to the actor can be in use.
   func schedule(_ job: @escaping @Sendable () -> Void) {
     switch self {
-    case .queue(let queue): queue.async(execute: job)
+    case .queue(let queue): queue.run(later: job)
     case .runLoop(let reference): reference.perform(job)
     case .actor(let reference):
       guard let actor = reference.actor else { return job() }

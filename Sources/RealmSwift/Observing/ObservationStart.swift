@@ -44,11 +44,11 @@ struct ObservationStart<Subject: ThreadConfined> {
     }
     Confinement.requireSerial(queue)
     let arrival = arrival(slot)
-    queue.async { [place] in
+    queue.run(later: { [place] in
       // At once: the first change may come much later.
       place?.requireHere()
       arrival.value(Confinement(queue))
-    }
+    })
     return NotificationToken(slot)
   }
 

@@ -37,10 +37,11 @@ extension Realm {
   public static func compact(configuration: Configuration = .defaultConfiguration) throws -> Bool {
     guard let path = configuration.fileURL?.path else { return false }
     return try mappingErrors { () throws(StorageError) in
-      guard Store.fileExists(path: path, fileSystem: LinuxFileSystem()) else {
+      let options = configuration.storeOptions
+      guard Store.fileExists(path: path, fileSystem: options.fileSystem) else {
         throw StorageError.fileNotFound(path: path)
       }
-      return try Store.compact(configuration.storeOptions, unless: WritersHere.have)
+      return try Store.compact(options, unless: WritersHere.have)
     }
   }
 

@@ -1,6 +1,7 @@
 // Which settings are equal, which open the same Realm, how they read as text, and what the layer
 // below wants of them.
 internal import Foundation
+internal import Platform
 internal import Storage
 
 extension Realm.Configuration: Equatable {
@@ -24,9 +25,16 @@ extension Realm.Configuration: Equatable {
       && schemaVersion == other.schemaVersion && encryptionKey == other.encryptionKey
       && maximumNumberOfActiveVersions == other.maximumNumberOfActiveVersions
       && durability == other.durability && syncConfiguration == other.syncConfiguration
+      && process == other.process
       && objectTypes?.map { ObjectIdentifier($0) }
         == other.objectTypes?.map { ObjectIdentifier($0) }
   }
+}
+
+extension Realm.Configuration {
+  /// The process as which the file is used: on a simulated disk there are several in one, each with
+  /// a store of its own.
+  private var process: UInt64 { settings.fileSystem?.process ?? 0 }
 }
 
 extension Realm.Configuration: CustomStringConvertible {

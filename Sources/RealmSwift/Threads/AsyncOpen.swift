@@ -45,14 +45,14 @@ extension Realm {
     let task = AsyncOpenTask(PlacedBlock(callback).call)
     PreparedFile.start(configuration) { prepared in
       if task.isCancelled { return }
-      callbackQueue.async {
+      callbackQueue.run(later: {
         guard let callback = task.take() else { return }
         callback(
           prepared.flatMap { file in
             defer { file.letGo() }
             return Result { try Realm(configuration: configuration, queue: callbackQueue) }
           })
-      }
+      })
     }
     return task
   }
