@@ -39,10 +39,12 @@ package struct ResultTables {
     return table
   }
 
-  /// The measured phase's cell of an operation, as written.
-  package func summaryCell(_ operation: Operation, column: String) -> String? {
-    guard let phase = outcome.phase(operation.phase),
-      let figures = outcome.collector.total(operation.phase, operation)
+  /// A phase's cell of an operation, as written; of the measured phase where none is named.
+  package func summaryCell(
+    _ operation: Operation, in phase: Phase? = nil, column: String
+  ) -> String? {
+    guard let phase = outcome.phase(phase ?? operation.phase),
+      let figures = outcome.collector.total(phase.phase, operation)
     else { return nil }
     return row(phase, operation, figures)[ResultSchema.summaryColumns.firstIndex(of: column)!]
   }

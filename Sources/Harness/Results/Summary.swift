@@ -140,7 +140,8 @@ package struct Summary {
   private func reasonOfNoValue(_ threshold: RunDocument.ThresholdRecord) -> String {
     guard let asked = settings.thresholds.first(where: { $0.text == threshold.condition }),
       let operation = asked.operation, asked.column.hasPrefix("response_"),
-      let responses = outcome.collector.total(operation.phase, operation)?.responses
+      let phase = try? asked.phase(of: settings),
+      let responses = outcome.collector.total(phase, operation)?.responses
     else { return "not measured (too few samples)" }
     if !responses.isWhole { return "not known, because a thread that did some did not end" }
     guard responses.leftOut.count > 0 else { return "not measured (too few samples)" }
