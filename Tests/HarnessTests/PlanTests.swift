@@ -214,7 +214,7 @@ import Testing
     }
     let page = try String(contentsOfFile: folder.path + "/plan/plan.html", encoding: .utf8)
     #expect(page.contains("File against pins, their age and the rate"))
-    for text in ["3 writes a second", "40 writes a second", "oldest pin 320s old"] {
+    for text in ["2.5 writes a second", "40 writes a second", "oldest pin 320s old"] {
       #expect(page.contains(text), "\(text)")
     }
   }

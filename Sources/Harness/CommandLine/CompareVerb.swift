@@ -327,18 +327,18 @@ package enum CompareVerb: VerbDescription {
       try values.first("gates").map {
         try Units.count($0, flag: "--gates", minimum: 1, maximum: 1_000_000)
       } ?? 1_000
-    let isTable = try values.choice("format").map { (format: ComparisonFormat) in
-      guard format == .text || format == .markdown else {
-        throw UsageError("compare --resample: --format is text or markdown")
-      }
-      return format == .markdown
+    let format = try values.choice("format") ?? ComparisonFormat.text
+    guard [.text, .markdown, .json].contains(format) else {
+      throw UsageError("compare --resample: --format is text, markdown or json")
     }
     let blocksMax = try values.first("blocks").map(blockCount)
     do {
       let blocks = try RunFigures.sides(ofFile: try LiteralPath.path(path, of: "--resample"))
       let trials = try GateTrials(
         blocks, gates: gates, blocksMax: blocksMax, seed: try seed(values), rules: rules)
-      console.printRaw(trials.text(isMarkdown: isTable ?? false))
+      console.printRaw(
+        format == .json
+          ? try encodeJSON(trials.summary) : trials.text(isMarkdown: format == .markdown))
     } catch let error as ResultsError {
       throw UsageError("compare --resample: \(error.message)")
     }

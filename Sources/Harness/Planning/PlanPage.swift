@@ -76,7 +76,7 @@ package struct PlanPage {
       var y = ChartAxis(PlanMetric.fileBytes.name) { PlanMetric.fileBytes.readable($0) }
       y.isBinary = true
       return LineChart(
-        rate > 0 ? "\(PlanSetting.count(rate.rounded())) writes a second" : "At any rate",
+        rate > 0 ? "\(PlanSetting.count(rate)) writes a second" : "At any rate",
         source: "plan.csv", x: ChartAxis("pins") { PlanSetting.count($0.rounded()) }, y: y, series)
     }
   }
