@@ -63,8 +63,9 @@ package enum CompareVerb: VerbDescription {
     the same when it lies within, else nobody can tell. What one side has and the other lacks is
     never left out: nobody can tell of it. BASELINE and CANDIDATE may be names saved by 'run
     --save-baseline NAME'. Times are compared on one machine only, counters everywhere; those that
-    follow from the plan alone (syncs a commit of one writer with --ops) need one run a side, and any
-    growth of them is worse. At most 12 rows decide; the others are named.
+    follow from the plan alone (syncs a commit of one writer with --ops; allocations of one reader
+    without writers with --ops, --invariants none and one seed) need one run a side, and any growth
+    of them is worse. At most 12 rows decide, beside such allocations; the others are named.
 
     Runs that were interrupted, failed, are not valid or only smoke runs are refused without
     --partial, runs that did other work always.

@@ -83,7 +83,8 @@ package struct Threshold: Equatable, Sendable {
           + (settings.scheduled.contains(operation)
             ? "give --rate, or use a service_ column" : "use a service_ column"))
     }
-    if ["syncs_per_commit", "written_bytes_per_commit"].contains(column) && !operation.commits {
+    let ofCommits = ["syncs_per_commit", "written_bytes_per_commit", "system_calls_per_commit"]
+    if ofCommits.contains(column) && !operation.commits {
       let committing = measured.filter(\.commits).map { "'\($0.rawValue)'" }
       throw UsageError(
         "--threshold '\(text)': only \(committing.joined(separator: ", ")) has '\(column)'")
