@@ -53,6 +53,8 @@ let package = Package(
     .systemLibrary(
       name: "CLMDBLibrary", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .target(name: "CCountedCalls"),
+    // Allocations and instructions of a thread: programs with the tool count them.
+    .target(name: "CThreadCounts"),
     // What the tool asks of the system about its processes.
     .target(name: "CProcess"),
     // Finds interleavings of threads, tasks and actors that fail; knows nothing of the database.
@@ -95,7 +97,7 @@ let package = Package(
       name: "Harness",
       dependencies: [
         "RacePrograms", "RaceHunt", "Simulation", "RealmSwift", "ObjectStore", "Storage",
-        "Platform", "CProcess",
+        "Platform", "CProcess", "CThreadCounts",
         .target(name: "CSQLiteLibrary", condition: .when(traits: ["Peers"])),
         .target(name: "CLMDBLibrary", condition: .when(traits: ["Peers"])),
         .target(name: "CCountedCalls", condition: .when(traits: ["Peers"])),

@@ -355,10 +355,10 @@ void race_hunt_pin(uint32_t number) {
   }
 }
 
-void race_hunt_wait(const uint32_t *word, uint64_t nanoseconds) {
+void race_hunt_wait(const uint32_t *word, uint32_t seen, uint64_t nanoseconds) {
   struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
   // Whatever it returns, the caller looks again.
-  (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+  (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
 }
 
 void race_hunt_wake(const uint32_t *word) {

@@ -67,6 +67,9 @@ package func shim_allocate_object(
 @_extern(c) func shim_remembered() -> UnsafeMutableRawPointer?
 @_extern(c) func shim_remember(_ object: UnsafeMutableRawPointer)
 @_extern(c) func shim_fork_generation() -> UInt64
+@_extern(c) func shim_count_file_call()
+@_extern(c) func shim_file_calls() -> UInt64
+@_extern(c) func shim_leave_out_file_calls(_ is_on: Int32)
 @_extern(c) func shim_overwrites_in_place(_ descriptor: Int32) -> Int32
 @_extern(c) func shim_start_writing(_ descriptor: Int32, _ offset: Int64, _ length: Int64)
 @_extern(c) func shim_write_durably(

@@ -32,7 +32,7 @@ package final class LinuxFile: File {
     // A child that is forked between the next two lines keeps the file open, but no lock.
     if wasLocked.load(ordering: .relaxed) { _ = shim_unlock_all_bytes(descriptor) }
     shim_forget_kept(kept)
-    close(descriptor)
+    closeDescriptor(descriptor)
   }
 
   package func identity() throws(SystemError) -> FileIdentity {
@@ -132,6 +132,7 @@ package final class LinuxFile: File {
       descriptor: descriptor, path: path, length: length, protection: PROT_READ)
     // Whoever reads knows what is read next; the kernel, which would read around each page that is
     // not in memory, does not, and drives out of a small memory what is needed.
+    shim_count_file_call()
     madvise(mapping.base, length, MADV_RANDOM)
     return mapping
   }
@@ -186,6 +187,7 @@ package final class LinuxFile: File {
   private func lengthLimit(for length: UInt64) -> UInt64 {
     if length <= allowedLength.load(ordering: .relaxed) { return .max }
     var limit = rlimit()
+    shim_count_file_call()
     guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
     if length <= UInt64(limit.rlim_cur) { allowedLength.store(length, ordering: .relaxed) }
     return UInt64(limit.rlim_cur)
@@ -231,6 +233,7 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
     descriptor: Int32, path: String, length: Int, protection: Int32,
     isKeptFromChildren: Bool = false
   ) throws(SystemError) {
+    shim_count_file_call()
     let memory = mmap(nil, length, protection, MAP_SHARED | MAP_NORESERVE, descriptor, 0)
     guard let memory, memory != MAP_FAILED else {
       throw SystemError(call: "mmap", path: path, code: errno)
@@ -245,6 +248,7 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
     shim_forget_kept(kept)
     // First: another map may be put in this place as soon as it is free.
     shim_end_guard(guarded)
+    shim_count_file_call()
     munmap(base, length)
   }
 
@@ -252,12 +256,14 @@ package final class LinuxMapping: FileMapping, @unchecked Sendable {
     // The kernel takes whole pages only.
     let start = range.lowerBound / pageLength * pageLength
     // What goes wrong here shows when the bytes are read.
+    shim_count_file_call()
     madvise(base + start, range.upperBound - start, MADV_WILLNEED)
   }
 
   package func isInMemory(_ offset: Int) -> Bool {
     var isResident: UInt8 = 0
     let page = base + offset / pageLength * pageLength
+    shim_count_file_call()
     return mincore(page, 1, &isResident) == 0 && isResident & 1 != 0
   }
 }

@@ -26,7 +26,7 @@ package struct LinuxFileSystem: FileSystem {
           descriptor: descriptor, path: path, identity: FileIdentity(status),
           isWritable: mode.contains(.writable))
       } catch {
-        close(descriptor)
+        closeDescriptor(descriptor)
         throw error
       }
       // Else a child may have the descriptor, and would share its locks. What this opening has made
@@ -48,6 +48,7 @@ package struct LinuxFileSystem: FileSystem {
     // As many as the kernel follows.
     for _ in 0..<40 {
       var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+      shim_count_file_call()
       let length = readlink(path, &target, Int(PATH_MAX))
       // No link, or nothing: whoever opens the path says which.
       if length < 0 { return path }
@@ -94,7 +95,7 @@ package struct LinuxFileSystem: FileSystem {
     let descriptor = try repeated("open", path) {
       Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
-    defer { close(descriptor) }
+    defer { closeDescriptor(descriptor) }
     do {
       _ = try repeated("fsync", path) { fsync(descriptor) }
     } catch {
@@ -135,6 +136,7 @@ package struct LinuxFileSystem: FileSystem {
 
   private func mode(of path: String) -> mode_t? {
     var description = stat()
+    shim_count_file_call()
     guard stat(path, &description) == 0 else { return nil }
     return description.st_mode
   }
@@ -146,13 +148,31 @@ package func folder(of path: String) -> String {
   return slash == path.startIndex ? "/" : String(path[..<slash])
 }
 
-/// Makes a system call until no signal interrupts it.
+/// How many calls of the system the process has made for files, by all that goes through
+/// `FileSystem`, `File` and `FileMapping`; news of writes by others (`FileWatch`) are not counted.
+package func fileCalls() -> UInt64 { shim_file_calls() }
+
+/// Leaves out of them what the calling thread does in `body`: who only looks at a file from time to
+/// time does not belong to its work.
+package func leavingOutFileCalls<Result>(_ body: () throws -> Result) rethrows -> Result {
+  shim_leave_out_file_calls(1)
+  defer { shim_leave_out_file_calls(0) }
+  return try body()
+}
+
+func closeDescriptor(_ descriptor: Int32) {
+  shim_count_file_call()
+  close(descriptor)
+}
+
+/// Makes a system call until no signal interrupts it, and counts each.
 ///
 /// Negative results are failures.
 func repeated<Number: SignedInteger>(
   _ call: String, _ path: String, _ body: () -> Number
 ) throws(SystemError) -> Number {
   while true {
+    shim_count_file_call()
     let result = body()
     if result >= 0 { return result }
     let code = errno

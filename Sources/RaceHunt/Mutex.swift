@@ -11,7 +11,7 @@ public final class Mutex<Value: ~Copyable>: @unchecked Sendable {
   @usableFromInline let real: Synchronization.Mutex<Void>
   @usableFromInline let cell: _Cell<Value>
   private let name: String?
-  private let home: UInt64
+  let home: UInt64
 
   /// Makes a lock; the name stands in tables of schedules.
   public init(_ initialValue: consuming sending Value, name: String? = nil) {
@@ -103,6 +103,8 @@ public final class Mutex<Value: ~Copyable>: @unchecked Sendable {
 /// A lock of the machine that stands beside one of a run: another exploration of the process, or a
 /// thread that is not under control, may have the same object.
 protocol RealLock: AnyObject {
+  /// The run in which it was made; 0 for none.
+  var home: UInt64 { get }
   func lockReal()
   /// Only on the thread that has locked it.
   func unlockReal()
@@ -115,6 +117,7 @@ extension Mutex: RealLock where Value: ~Copyable {
 
 extension Strand {
   func takeReal(_ lock: any RealLock) {
+    if let run = worker?.run, lock.home != run.identity { run.takeGlobalLocks() }
     lock.lockReal()
     realLocks.append(lock)
   }

@@ -75,6 +75,8 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) var globalMakers: [UInt: Strand] = [:]
   /// Whether others have gone on while a global was made: no other schedule is like that.
   @exclusivity(unchecked) var hasMadeGlobalInSteps = false
+  /// Whether it may have locks that are older than it; see `takeGlobalLocks`.
+  @exclusivity(unchecked) var hasGlobalLocks = false
   /// How many locks of Swift's runtime the strands have.
   @exclusivity(unchecked) var runtimeLocks = 0
   @exclusivity(unchecked) private(set) var lastRun: Strand?
@@ -165,6 +167,7 @@ final class Run: @unchecked Sendable {
       worker.grant()
     }
     if !globalMakers.isEmpty { forgetGlobals() }
+    giveBackGlobalLocks()
     ActiveRuns.leave(identity, tasks: ownedTasks)
     identity = 0
     parts = [:]

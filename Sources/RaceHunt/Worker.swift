@@ -251,7 +251,8 @@ final class Batch: @unchecked Sendable {
     var (call, waits) = ("", 0)
     while finished.pointee.load(ordering: .acquiring) == 0 {
       race_hunt_wait(
-        UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self), patience / UInt64(parts))
+        UnsafeRawPointer(finished).assumingMemoryBound(to: UInt32.self), 0, patience / UInt64(parts)
+      )
       if finished.pointee.load(ordering: .acquiring) != 0 { break }
       let now = pool.progressSoFar
       idle = now == seen ? idle + 1 : 0
@@ -260,6 +261,7 @@ final class Batch: @unchecked Sendable {
       waits = idle > 0 && wait.isWithoutEnd ? (wait.call == call ? waits + 1 : 1) : 0
       call = wait.call
       guard idle >= parts || waits >= parts / 4, pool.giveUp(since: seen) else { continue }
+      current?.giveBackGlobalLocks()
       current?.hang = Hang(nanoseconds: patience / UInt64(parts) * UInt64(max(idle, 1)), wait: wait)
       return nil
     }

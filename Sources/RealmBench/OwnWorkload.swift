@@ -158,8 +158,10 @@ struct OwnWorker<W: Workload, Driver: EngineDriver>: Worker {
   ) throws {
     let operation = operations[position]
     thread.untimedNanoseconds = 0
+    thread.untimedWork = ThreadWork()
     // Nobody knows when it has the lock, so it may be at work all the time.
     if operation.writes { pace.beginWait(position, since: turn.due ?? began, mayWork: true) }
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     do {
       // Before anything is recorded.
@@ -176,7 +178,8 @@ struct OwnWorker<W: Workload, Driver: EngineDriver>: Worker {
     }
     pace.record(
       position, turn, began: began, start: start, end: clock.nanoseconds(),
-      excluded: thread.untimedNanoseconds)
+      excluded: thread.untimedNanoseconds,
+      work: ThreadWork.since(before).without(thread.untimedWork))
     if thread.realm.isInWriteTransaction {
       throw ResultsError(
         "the operation '\(operation.rawValue)' has left its write transaction open")
@@ -201,9 +204,11 @@ struct OwnWorker<W: Workload, Driver: EngineDriver>: Worker {
     guard sinceRefresh >= shared.plan.refreshEvery else { return }
     sinceRefresh = 0
     let acknowledged = shared.versions.acknowledgedVersion
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     _ = thread.realm.refresh()
-    pace.measurements.figures[operations.count].service.record(clock.nanoseconds() - start)
+    pace.measurements.figures[operations.count].record(
+      clock.nanoseconds() - start, .since(before))
     let version = thread.realm.currentVersion
     if shared.plan.checks(.readYourWrites) {
       own.count(.readYourWrites)

@@ -48,6 +48,8 @@ public class WorkloadContext<W: Workload> {
   var ledger = InvariantLedger()
   /// Time that does not belong to the present operation.
   var untimedNanoseconds: UInt64 = 0
+  /// What else belongs to it as little.
+  var untimedWork = ThreadWork()
   private var isUntimed = false
 
   init(_ plan: RunPlan, shared: W.Shared) {
@@ -77,10 +79,14 @@ public class WorkloadContext<W: Workload> {
   /// - Parameter body: returns nil when all is well, else what shows that it is not.
   public func check(_ check: W.Check, _ body: () throws -> String?) throws {
     guard let invariant = invariants[check] else { return }
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     let witness = try body()
     let cost = clock.nanoseconds() - start
-    if !isUntimed { untimedNanoseconds += cost }
+    if !isUntimed {
+      untimedNanoseconds += cost
+      untimedWork += .since(before)
+    }
     guard let witness else { return ledger.count(invariant, cost: cost) }
     throw Violation(
       invariant, "It does not hold that \(Self.clause(check.summary)).", witness: [witness])
@@ -100,9 +106,11 @@ public class WorkloadContext<W: Workload> {
   public func untimed<Result>(_ body: () throws -> Result) rethrows -> Result {
     if isUntimed { return try body() }
     isUntimed = true
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     defer {
       untimedNanoseconds += clock.nanoseconds() - start
+      untimedWork += .since(before)
       isUntimed = false
     }
     return try body()

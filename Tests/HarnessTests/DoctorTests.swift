@@ -228,7 +228,7 @@ import Testing
     let facts = try #require(read["facts"] as? [String: Any])
     #expect((facts["clock_read_ns"] as? Double ?? 0) > 0)
     #expect((facts["sync_samples"] as? Int ?? 0) > 0)
-    #expect((read["findings"] as? [[String: Any]])?.count == 11)
+    #expect((read["findings"] as? [[String: Any]])?.count == 12)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     // Tests are debug builds at times: what is bad ends with 4 when that is asked for.
     let strict = try doctor(["--path", folder.path, "--duration", "100ms", "--strict"])

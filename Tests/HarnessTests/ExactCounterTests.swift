@@ -96,6 +96,79 @@ import Testing
     #expect(later.code == .success, "\(later.output)")
   }
 
+  private func reads(
+    _ name: String, _ allocations: String?, commits: Bool = false, calls: String? = nil,
+    _ change: (inout RunDocument) -> Void = { _ in }
+  ) throws -> String {
+    var read = ["service_p50_ns": "5000"]
+    read["allocations_per_operation"] = allocations
+    var write = ["service_p50_ns": "5000"]
+    write["syncs_per_commit"] = commits ? "1" : nil
+    write["system_calls_per_commit"] = calls
+    return try runs.make(name, ["read": read, "write": write]) {
+      $0.seed = 1
+      $0.settings.writers = 0
+      $0.settings.invariants = []
+      change(&$0)
+    }
+  }
+
+  @Test func allocationsOfAThreadAloneAreExact() throws {
+    let base = try reads("base", "41.0000")
+    for (number, figure) in ["41.0010", "42.0000"].enumerated() {
+      let more = try compare([base, try reads("more-\(number)", figure)])
+      #expect(more.code == .thresholdMissed, "\(more.output)")
+      #expect(more.output.contains("Worse: read.allocations_per_operation"))
+    }
+    #expect(try compare([base, try reads("equal", "41.0000")]).code == .success)
+    #expect(try compare([base, try reads("less", "40.0000")]).code == .success)
+    // From none to one there is no ratio.
+    let none = try reads("none", "0.0000")
+    #expect(try compare([none, try reads("one", "1.0000")]).code == .thresholdMissed)
+    #expect(try compare([none, try reads("still", "0.0000")]).code == .success)
+  }
+
+  /// Others move the file on, and whoever reads finds less of what it knew; what a commit allocates
+  /// depends on when space was found to be free.
+  @Test func allocationsBesideWritesDecideOnlyWhereTheyAreNamed() throws {
+    let changes: [(inout RunDocument) -> Void] = [
+      { _ in }, { $0.settings.writers = 1 }, { $0.settings.readers = 2 },
+      { $0.settings.warmupNs = 1_000_000_000 }, { $0.settings.invariants = ["I2"] },
+      {
+        $0.settings.operations = nil
+        $0.settings.durationNs = 1_000_000_000
+      }, { $0.settings.processes = 2 },
+    ]
+    for (number, change) in changes.enumerated() {
+      func side(_ name: String, _ figure: String) throws -> [String] {
+        try (0..<3).map {
+          try reads("\(name)-\(number)-\($0)", figure, commits: number == 0, change)
+        }
+      }
+      let (before, after) = (try side("before", "41.0000"), try side("after", "50.0000"))
+      var words = [before[0], after[0]]
+      for position in 1..<3 {
+        words += ["--baseline", before[position], "--candidate", after[position]]
+      }
+      let shown = try compare(words)
+      #expect(!shown.output.contains("Worse: read.allocations"), "\(number): \(shown.output)")
+      #expect(shown.output.contains("read.allocations_per_operation"), "\(number)")
+      let named = try compare(words + ["--max-regression", "read.allocations_per_operation=5%"])
+      #expect(named.code == .thresholdMissed, "\(number): \(named.output)")
+    }
+  }
+
+  /// Builds that do not count, and folders of earlier versions.
+  @Test func figuresThatOneSideLacksDecideNothing() throws {
+    let (with, without) = (try reads("with", "41.0000", calls: "9"), try reads("without", nil))
+    let other = try reads("other", nil)
+    for words in [[with, without], [without, with], [without, other]] {
+      let result = try compare(words)
+      #expect(result.code == .success, "\(result.output)")
+      #expect(!result.output.contains("Worse"), "\(result.output)")
+    }
+  }
+
   /// Baselines are committed: whoever compares with one may have another machine.
   @Test func countersDecideAcrossMachinesAndTimesAreOnlyShown() throws {
     let elsewhere: (inout RunDocument) -> Void = { $0.environment.cpu = "another one" }

@@ -51,6 +51,20 @@ import Testing
     }
     """
 
+  /// Of each phase its own figure: what holds in one may be missed in another.
+  @Test func thresholdsAreThoseOfTheirPhases() throws {
+    for (threshold, isMet) in [
+      ("calm.write.target_rate_per_s==400", true), ("storm.write.target_rate_per_s==400", false),
+      ("storm.write.target_rate_per_s==1000", true), ("storm.write.count>0", true),
+    ] {
+      let plan = Self.plan.replacing("write.service_p50_ns<9000000000", with: threshold)
+      let out = folder.path + "/\(threshold.count)-\(isMet)"
+      let (code, output, _) = try run([try write(plan), "--output", out, "--overwrite"])
+      #expect(code == (isMet ? .success : .thresholdMissed), "\(threshold): \(output)")
+      #expect(output.contains("\(threshold): \(isMet ? "met" : "MISSED")"))
+    }
+  }
+
   @Test func phasesHaveRowsOfTheirOwnAndTheirSum() throws {
     let out = folder.path + "/out"
     let (code, output, _) = try run([try write(Self.plan), "--output", out])
@@ -233,6 +247,17 @@ import Testing
     (
       "{\"workload\": \"transfer\", \"thresholds\": \"x\"}",
       "1: thresholds: needs a list, not a text"
+    ),
+    (
+      "{\"workload\": \"transfer\", \"phases\": [{\"name\": \"storm\", \"duration\": \"1s\"}],\n"
+        + "\"thresholds\": [\"strom.write.count>1\"]}",
+      "2: thresholds: --threshold 'strom.write.count>1': 'strom' is no phase of this run; "
+        + "did you mean 'storm'?"
+    ),
+    (
+      "{\"workload\": \"transfer\", \"thresholds\": [\"storm.write.count>1\"]}",
+      "1: thresholds: --threshold 'storm.write.count>1': 'storm' is no phase of this run, which "
+        + "has no plan with phases"
     ),
     ("{\"a\": \"x\ny\"}", "1: a text ends at the end of its line: a quote is missing"),
     ("{\"a\": 01}", "1: a number is not written that way"),

@@ -187,6 +187,38 @@ import Testing
       })
   }
 
+  /// Pins, their age and the rate together: each point is what the law says, and the page draws it.
+  @Test func theFileIsDrawnOverPinsAgeAndRate() throws {
+    let words = [
+      "--ask", "file size at pins=40 age=80s rate=10/s objects=50k batch=10", "--output",
+      folder.path + "/plan",
+    ]
+    let result = try lawful.plan(words + ["--from"] + (try lawfulRuns()))
+    #expect(result.code == .success, "\(result.output) \(result.errors)")
+    let points = try lawful.rows("plan").filter { $0["question"] == "file-pins-age-rate" }
+    func number(_ point: [String: String], _ column: String) throws -> Double {
+      try #require(point[column].flatMap(Double.init))
+    }
+    let settings = try points.map { point in
+      "\(try number(point, "pins")) \(try number(point, "age_s")) \(try number(point, "rate_per_s"))"
+    }
+    #expect(Set(settings).count == 5 * 5 * 3 && points.count == 75)
+    for point in points {
+      let (pins, rate) = (try number(point, "pins"), try number(point, "rate_per_s"))
+      let commits = rate * (try number(point, "age_s"))
+      let every = max(1, commits / pins)
+      let law = lawful.space(
+        objects: 50_000, batch: 10, pins: min(pins, commits), since: every / 2, every: every)
+      let value = try number(point, "value")
+      #expect(abs(value / law.file - 1) < 0.2, "\(point): \(law.file)")
+    }
+    let page = try String(contentsOfFile: folder.path + "/plan/plan.html", encoding: .utf8)
+    #expect(page.contains("File against pins, their age and the rate"))
+    for text in ["2.5 writes a second", "40 writes a second", "oldest pin 320s old"] {
+      #expect(page.contains(text), "\(text)")
+    }
+  }
+
   @Test func whatCannotBeVouchedForEndsWithFour() throws {
     let from = ["--from"] + (try lawfulRuns())
     for (name, question) in [

@@ -73,6 +73,14 @@ import Testing
     #expect(
       try resample([same, "--gates", "20", "--format", "markdown"]).contains(
         "| write.service_p50_ns |"))
+    let text = try resample([folder.file("slow.csv"), "--gates", "200", "--format", "json"])
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    #expect(json["gates"] as? Int == 200 && json["recorded_blocks"] as? Int == 100)
+    #expect(abs((json["worse_percent"] as? Double ?? -1) - (try worse(slow))) < 0.1, "\(text)")
+    let row = try #require((json["rows"] as? [[String: Any]])?.first)
+    #expect(row["row"] as? String == "write.service_p50_ns")
+    #expect(abs((row["change_percent"] as? Double ?? 0) - 5) < 1, "\(text)")
   }
 
   @Test func whatIsNoTableOfBlocksIsRefused() throws {
@@ -95,7 +103,7 @@ import Testing
     #expect(refusal([short]).contains("5 blocks decide nothing"))
     #expect(refusal([good, "--gates", "0"]).contains("--gates"))
     #expect(refusal([good, "--blocks", "5"]).contains("--blocks"))
-    #expect(refusal([good, "--format", "json"]).contains("text or markdown"))
+    #expect(refusal([good, "--format", "junit"]).contains("text, markdown or json"))
     #expect(refusal([good, good]).contains("one file"))
     #expect(refusal([good, "--budget", "1m"]).contains("contradict"))
     #expect(

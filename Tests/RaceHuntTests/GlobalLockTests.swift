@@ -9,6 +9,8 @@ private let right = Mutex((), name: "right")
 private let spun = Mutex(0, name: "spun")
 private let kept = Mutex(0, name: "kept")
 private let shared = Mutex([Int: Int]())
+private let low = Mutex(0, name: "low")
+private let high = Mutex(0, name: "high")
 private let waitedWith = Mutex(false, name: "waited with")
 private let waitedFor = Condition(name: "waited for")
 private let recursive = NSRecursiveLock()
@@ -103,6 +105,33 @@ private let numbered = NSConditionLock(condition: 0)
       try await group.waitForAll()
     }
     #expect(shared.withLock { $0.count } == 5)
+  }
+
+  /// Each of them would have one lock and wait for the other's.
+  @Test func explorationsThatLockInDifferentOrderDoNotWaitForEachOther() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (first, second) in [(low, high), (high, low)] {
+        for seed in 1...2 as ClosedRange<UInt64> {
+          group.addTask {
+            _ = try await explore(iterations: 300, seed: seed) {
+              let threads = (0..<2).map { _ in
+                Thread.start {
+                  first.withLock { value in
+                    value += 1
+                    second.withLock { $0 += 1 }
+                  }
+                }
+              }
+              for thread in threads { thread.join() }
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    // Some schedules are run twice, and compared.
+    let counts = (low.withLock { $0 }, high.withLock { $0 })
+    #expect(counts.0 == counts.1 && counts.0 >= 2_400)
   }
 
   @Test func aRecursiveLockIsCountedAnew() throws {

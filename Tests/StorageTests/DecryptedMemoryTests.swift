@@ -11,7 +11,7 @@ import Testing
 @Suite(.ownThreads) struct DecryptedMemoryTests {
   private static let slots = 200
 
-  private static func open(_ path: String, limit: Int, process: UInt64 = 0) throws -> Store {
+  static func open(_ path: String, limit: Int, process: UInt64 = 0) throws -> Store {
     var options = StoreOptions(
       path: path, fileSystem: FaultFileSystem(LinuxFileSystem(), process: process),
       encryptionKey: EncryptionTests.key)
@@ -84,30 +84,6 @@ import Testing
       precondition(!log.isNone, "the record has all of its journal itself")
       precondition(truncate(path, Int(log.offset) & ~4095) == 0)
       try reader.forgetReused(record)
-    }
-  }
-
-  /// What died long ago is looked for in the file, where it may never have been written.
-  @Test(arguments: [false, true])
-  func placesThatAreNotInTheFileEndNoWriter(isEncrypted: Bool) async {
-    let folder = TemporaryFolder()
-    await #expect(processExitsWith: .success) {
-      [path = folder.file("short.realm") as String, isEncrypted] in
-      let store =
-        isEncrypted
-        ? try DecryptedMemoryTests.open(path, limit: 1 << 30)
-        : try Store.open(StoreOptions(path: path, fileSystem: LinuxFileSystem()))
-      for number in 1...20 {
-        try DecryptedMemoryTests.commit(store, UInt8(number), slots: Array(0..<20), length: 900)
-      }
-      let transaction = try store.beginWrite()
-      let length = store.writer!.fileLength
-      var kept = KeptRuns()
-      kept.insert(Run(offset: 8192, length: length - 8192), death: store.newestVersion)
-      precondition(truncate(path, 8192 + 4096) == 0)
-      try store.keepWhatIsNeeded(kept, durable: Version(0))
-      _ = Unmanaged.passRetained(transaction)
-      exit(0)
     }
   }
 

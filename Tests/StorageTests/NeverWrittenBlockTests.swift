@@ -43,4 +43,28 @@ import Testing
     }
     try Self.commit(store, 3, length: length)
   }
+
+  /// What died long ago is looked for in the file, where it may never have been written.
+  @Test(arguments: [false, true])
+  func placesThatAreNotInTheFileEndNoWriter(isEncrypted: Bool) async {
+    let folder = TemporaryFolder()
+    await #expect(processExitsWith: .success) {
+      [path = folder.file("short.realm") as String, isEncrypted] in
+      let store =
+        isEncrypted
+        ? try DecryptedMemoryTests.open(path, limit: 1 << 30)
+        : try Store.open(StoreOptions(path: path, fileSystem: LinuxFileSystem()))
+      for number in 1...20 {
+        try NeverWrittenBlockTests.commit(store, UInt8(number), length: 900)
+      }
+      let transaction = try store.beginWrite()
+      let length = store.writer!.fileLength
+      var kept = KeptRuns()
+      kept.insert(Run(offset: 8192, length: length - 8192), death: store.newestVersion)
+      precondition(truncate(path, 8192 + 4096) == 0)
+      try store.keepWhatIsNeeded(kept, durable: Version(0))
+      _ = Unmanaged.passRetained(transaction)
+      exit(0)
+    }
+  }
 }

@@ -133,8 +133,8 @@ void race_hunt_symbol(uintptr_t address, char *text, size_t capacity);
 /// empty text where it is not known. Of more than 128 only the first ones.
 void race_hunt_lines(const uintptr_t *addresses, size_t count, char *texts, size_t capacity);
 
-/// Sleeps while the word is 0, until it is woken or so much time is over.
-void race_hunt_wait(const uint32_t *word, uint64_t nanoseconds);
+/// Sleeps while the word is `seen`, until it is woken or so much time is over.
+void race_hunt_wait(const uint32_t *word, uint32_t seen, uint64_t nanoseconds);
 void race_hunt_wake(const uint32_t *word);
 /// Sleeps while the word is `seen`, until it is woken.
 void race_hunt_wait_while(const uint32_t *word, uint32_t seen);

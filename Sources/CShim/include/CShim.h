@@ -98,6 +98,15 @@ void shim_remember(void *object);
 /// How often this process is a fork of the one that started: 0 there, larger in a forked child.
 uint64_t shim_fork_generation(void);
 
+/// Notes a call of the system on a file; those that are made here are noted where they are made.
+void shim_count_file_call(void);
+
+/// How many this process has made so far.
+uint64_t shim_file_calls(void);
+
+/// Leaves those out that the calling thread makes from now on, or ends that.
+void shim_leave_out_file_calls(int is_on);
+
 /// 1 when a page of the file that was written before can be changed through a shared map without
 /// needing space on the disk.
 int shim_overwrites_in_place(int descriptor);

@@ -63,8 +63,9 @@ package enum CompareVerb: VerbDescription {
     the same when it lies within, else nobody can tell. What one side has and the other lacks is
     never left out: nobody can tell of it. BASELINE and CANDIDATE may be names saved by 'run
     --save-baseline NAME'. Times are compared on one machine only, counters everywhere; those that
-    follow from the plan alone (syncs a commit of one writer with --ops) need one run a side, and any
-    growth of them is worse. At most 12 rows decide; the others are named.
+    follow from the plan alone (syncs a commit of one writer with --ops; allocations of one reader
+    without writers with --ops, --invariants none and one seed) need one run a side, and any growth
+    of them is worse. At most 12 rows decide, beside such allocations; the others are named.
 
     Runs that were interrupted, failed, are not valid or only smoke runs are refused without
     --partial, runs that did other work always.
@@ -327,18 +328,18 @@ package enum CompareVerb: VerbDescription {
       try values.first("gates").map {
         try Units.count($0, flag: "--gates", minimum: 1, maximum: 1_000_000)
       } ?? 1_000
-    let isTable = try values.choice("format").map { (format: ComparisonFormat) in
-      guard format == .text || format == .markdown else {
-        throw UsageError("compare --resample: --format is text or markdown")
-      }
-      return format == .markdown
+    let format = try values.choice("format") ?? ComparisonFormat.text
+    guard [.text, .markdown, .json].contains(format) else {
+      throw UsageError("compare --resample: --format is text, markdown or json")
     }
     let blocksMax = try values.first("blocks").map(blockCount)
     do {
       let blocks = try RunFigures.sides(ofFile: try LiteralPath.path(path, of: "--resample"))
       let trials = try GateTrials(
         blocks, gates: gates, blocksMax: blocksMax, seed: try seed(values), rules: rules)
-      console.printRaw(trials.text(isMarkdown: isTable ?? false))
+      console.printRaw(
+        format == .json
+          ? try encodeJSON(trials.summary) : trials.text(isMarkdown: format == .markdown))
     } catch let error as ResultsError {
       throw UsageError("compare --resample: \(error.message)")
     }

@@ -51,6 +51,15 @@ package enum Help {
     }.joined()
   }
 
+  /// What a run counts beside times.
+  static let counted = """
+    Beside times, summary.csv has what is counted: syncs, bytes written and system calls on the
+    engine's files (all that it opens, reads, writes, syncs, locks, measures or maps, by all threads;
+    not waits between threads, nor pages that come by a map) a commit; allocations an operation
+    (calls of malloc, calloc, realloc and the aligned forms by the thread that does it), and its
+    instructions in user mode where the processor's counter can be read. What nobody counts is empty.
+    """
+
   /// What a workload does, and its flags.
   package static func run(_ workload: WorkloadKind) -> String {
     """
@@ -66,6 +75,8 @@ package enum Help {
 
       Durations are written as 500ms, 30s, 1m30s or 2h, sizes as 100B or 64KiB, rates as 2000/s or
       60/m; a bare number is refused there. Counts are 10000, 10k, 1e6 or 1_000_000.
+
+      \(counted)
 
       """
   }

@@ -138,7 +138,7 @@ package enum RunFlags {
       "all, none, full (all, and every read in full), or a list such as I1,I2 (all)"),
     .init(
       "threshold", "COND", isRepeatable: true,
-      "exit 2 unless it holds, such as 'write.service_p99_ns<2000000'"),
+      "exit 2 unless it holds, such as 'write.service_p99_ns<2000000' ('PHASE.write...' of a plan)"),
     .init("interval", "TIME", "spacing of samples.csv and growth.csv (1s)"),
     .init(
       "patience", "TIME",

@@ -13,6 +13,9 @@ package enum RunVerb: VerbDescription {
 
     Runs a workload on a new file, or a plan of phases, background load and faults. Checks what the
     threads see, and writes a results folder.
+
+    \(Help.counted)
+
     'realm-bench run WORKLOAD --help' shows the flags that a workload uses, with its defaults.
     """
   package static var flags: [FlagDefinition] { RunFlags.known }

@@ -13,13 +13,15 @@ package struct Threshold: Equatable, Sendable {
 
   /// As written by the user.
   package let text: String
+  /// A phase of a plan, by its name; nil for the measured phase as a whole.
+  package let phase: String?
   /// Nil: a column of growth.csv.
   package let operation: Operation?
   package let column: String
   package let comparison: Comparison
   package let limit: Double
 
-  /// Reads `OPERATION.COLUMN<NUMBER` or `COLUMN<NUMBER`.
+  /// Reads `OPERATION.COLUMN<NUMBER`, `PHASE.OPERATION.COLUMN<NUMBER` or `COLUMN<NUMBER`.
   ///
   /// - Parameter measured: names of the operations that may have been meant; nil for all.
   package init(_ text: String, suggesting measured: [String]? = nil) throws(UsageError) {
@@ -43,18 +45,18 @@ package struct Threshold: Equatable, Sendable {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     switch parts.count {
     case 1:
-      operation = nil
+      (phase, operation) = (nil, nil)
       column = try Self.known(
         parts[0], in: Self.growthColumns, kind: "a numeric column of growth.csv")
-    case 2:
+    default:
+      // A phase may have dots in its name.
+      phase = parts.count == 2 ? nil : parts.dropLast(2).joined(separator: ".")
       let operations = Operation.allCases.map(\.rawValue)
       operation = Operation(
         rawValue: try Self.known(
-          parts[0], in: operations, suggesting: measured, kind: "an operation"))
+          parts[parts.count - 2], in: operations, suggesting: measured, kind: "an operation"))
       column = try Self.known(
-        parts[1], in: Self.summaryColumns, kind: "a numeric column of summary.csv")
-    default:
-      throw UsageError("--threshold: '\(name)' is neither OPERATION.COLUMN nor COLUMN")
+        parts[parts.count - 1], in: Self.summaryColumns, kind: "a numeric column of summary.csv")
     }
   }
 
@@ -67,20 +69,37 @@ package struct Threshold: Equatable, Sendable {
         "--threshold '\(text)': this run measures no '\(operation.rawValue)' "
           + "(only \(measured.map(\.rawValue).joined(separator: ", ")))")
     }
+    let measuredIn = try phase(of: settings)
     let openLoopOnly =
       column.hasPrefix("response_")
       || ["late", "skipped", "target_rate_per_s"].contains(column)
-    if openLoopOnly && !settings.openLoop.contains(operation) {
+    let isOpenLoop =
+      settings.openLoop.contains(operation)
+      && (measuredIn.step == nil
+        || settings.ratePerSecond(of: operation.rawValue, in: measuredIn) != nil)
+    if openLoopOnly && !isOpenLoop {
       throw UsageError(
         "--threshold '\(text)': a closed loop leaves '\(column)' empty; "
           + (settings.scheduled.contains(operation)
             ? "give --rate, or use a service_ column" : "use a service_ column"))
     }
-    if ["syncs_per_commit", "written_bytes_per_commit"].contains(column) && !operation.commits {
+    let ofCommits = ["syncs_per_commit", "written_bytes_per_commit", "system_calls_per_commit"]
+    if ofCommits.contains(column) && !operation.commits {
       let committing = measured.filter(\.commits).map { "'\($0.rawValue)'" }
       throw UsageError(
         "--threshold '\(text)': only \(committing.joined(separator: ", ")) has '\(column)'")
     }
+  }
+
+  /// The phase whose figure it is.
+  package func phase(of settings: RunSettings) throws(UsageError) -> Phase {
+    guard let phase else { return operation?.phase ?? .measure }
+    let names = settings.script.steps.map(\.name)
+    if let number = names.firstIndex(of: phase) { return .step(number) }
+    let nearest = nearestName(phase, in: names).map { "; did you mean '\($0)'?" }
+    throw UsageError(
+      "--threshold '\(text)': '\(phase)' is no phase of this run"
+        + (names.isEmpty ? ", which has no plan with phases" : nearest ?? ""))
   }
 
   private func validateGrowth(for settings: RunSettings) throws(UsageError) {

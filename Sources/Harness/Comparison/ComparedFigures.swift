@@ -167,9 +167,11 @@ struct ComparedFigures {
     if usual.contains(where: { $0.isTimeOfWork }) {
       usual.removeAll { $0.kind == .timing && !$0.isTimeOfWork }
     }
-    // The measured phase before the steps of a plan.
-    for row in usual.filter(\.isOfWholeRun) + usual.filter({ !$0.isOfWholeRun }) {
-      if gates.tolerances.count < rules.gateRowsMax {
+    var places = rules.gateRowsMax - gates.tolerances.count
+    for row in Self.inOrder(usual) {
+      // What decides only without noise takes no place from a row that has some.
+      if row.decidesIfExact || places > 0 {
+        if !row.decidesIfExact { places -= 1 }
         gates.tolerances[row] = isExact(row) ? rules.toleranceOfExact : rules.tolerance
       } else {
         gates.beyond.append(row)
@@ -185,6 +187,13 @@ struct ComparedFigures {
     return gates
   }
 
+  /// The measured phase before the steps of a plan; what is known beside a time behind all.
+  private static func inOrder(_ rows: [GateRow]) -> [GateRow] {
+    let ordered = rows.filter(\.isOfWholeRun) + rows.filter { !$0.isOfWholeRun }
+    return ordered.filter { $0.metric != GateRow.instructions }
+      + ordered.filter { $0.metric == GateRow.instructions }
+  }
+
   private func row(_ name: String, _ flag: String) throws(ResultsError) -> GateRow {
     if let row = rows.first(where: { $0.name == name }) { return row }
     let nearest = nearestName(name, in: rows.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
@@ -193,6 +202,7 @@ struct ComparedFigures {
 
   private func decidesByItself(_ row: GateRow) -> Bool {
     guard row.isUsualGate else { return false }
+    if row.decidesIfExact { return isExact(row) }
     guard row.metric == GateRow.growth else { return true }
     // A file that has its size grows by chance, if at all: there is no growth to speak of unless
     // every run of a side has some.

@@ -298,6 +298,9 @@ package struct ComparisonOutput {
   private static func unit(_ metric: String) -> String {
     if metric.hasSuffix("_ns") { return "ns" }
     if metric == "syncs_per_commit" { return "syncs" }
+    if metric == GateRow.systemCalls { return "calls" }
+    if metric == GateRow.allocations { return "allocations" }
+    if metric == GateRow.instructions { return "instructions" }
     return metric.contains("bytes") ? "bytes" : "1"
   }
 }

@@ -5,7 +5,7 @@
 package struct GateRow: Hashable, Comparable, Sendable {
   /// How a figure is judged.
   package enum Kind: Sendable {
-    /// Time or rate: only comparable on one machine.
+    /// Time or rate, or instructions: only comparable on one machine.
     case timing
     /// Counted: comparable everywhere, and exact where nothing varies.
     case counter
@@ -46,18 +46,31 @@ package struct GateRow: Hashable, Comparable, Sendable {
   /// What a file grows by, which is 0 for one that has its size.
   static let growth = "growth_bytes_per_commit"
 
-  /// Columns of counters; the last two are made from growth.csv.
+  /// Columns of counters; two of them are made from growth.csv.
   package static let counters: Set<String> = [
-    "syncs_per_commit", "written_bytes_per_commit", "file_bytes_per_object", growth,
+    "syncs_per_commit", "written_bytes_per_commit", "file_bytes_per_object", growth, allocations,
+    systemCalls,
   ]
+
+  static let allocations = "allocations_per_operation"
+  static let systemCalls = "system_calls_per_commit"
+  static let instructions = "instructions_per_operation"
+
+  /// Columns that are empty where a build, a machine or an engine does not count them.
+  static let notAlwaysCounted: Set = [allocations, systemCalls, instructions]
+
+  /// Whether it decides by itself only where nothing varies: elsewhere a time says what it costs.
+  var decidesIfExact: Bool { metric == Self.allocations || metric == Self.systemCalls }
 
   /// Columns of times that are shown; percentiles beyond the median gate only when they are named.
   static let shown = [
     "rate_per_s", "service_p50_ns", "service_p90_ns", "service_p99_ns", "service_p99_9_ns",
-    "response_p50_ns", "response_p99_ns", "response_p99_9_ns",
+    "response_p50_ns", "response_p99_ns", "response_p99_9_ns", instructions,
   ]
 
-  static let gating: Set<String> = ["rate_per_s", "service_p50_ns", "response_p50_ns"]
+  static let gating: Set<String> = [
+    "rate_per_s", "service_p50_ns", "response_p50_ns", instructions,
+  ]
 
   /// The figures of one run.
   static func figures(of run: MeasuredRun) -> [GateRow: Double] {

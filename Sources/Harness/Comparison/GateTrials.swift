@@ -72,26 +72,48 @@ struct GateTrials {
     }
   }
 
-  // MARK: - Text
+  // MARK: - What they came to
 
-  private func share(_ count: Int) -> String {
-    decimal(Double(count) / Double(gates.count) * 100, places: 1) + " %"
+  /// Shares are of all gates, in percent.
+  struct Summary: Encodable {
+    let gates: Int
+    let recordedBlocks: Int
+    let blocksMax: Int
+    let seed: UInt64
+    /// Gates that call some row worse.
+    let worsePercent: Double
+    /// Gates that cannot tell of some row, and call none worse.
+    let cannotTellPercent: Double
+    /// Blocks until a gate is decided.
+    let blocksMedian: Int
+    let blocksNineOfTen: Int
+    let blocksMost: Int
+    let rows: [Row]
   }
 
-  /// A table, one row a figure that decides, and what the gates as a whole said.
-  func text(isMarkdown: Bool) -> String {
-    let header = ["row", "change in all blocks", "worse", "better", "same", "cannot tell"]
-    var rows: [[String]] = []
-    for row in Set(gates.flatMap(\.verdicts.keys)).sorted() {
-      var cells = [row.name, "-"]
-      // Counters that are 0 have no ratio.
-      if let change = changes[row], change.isFinite {
-        cells[1] = decimal((change - 1) * 100, places: 2) + " %"
+  /// A figure that decides.
+  struct Row: Encodable {
+    let row: String
+    /// Nil for counters that are 0, which have no ratio.
+    let changePercent: Double?
+    let worsePercent: Double
+    let betterPercent: Double
+    let samePercent: Double
+    let cannotTellPercent: Double
+  }
+
+  private func percent(_ count: Int) -> Double { Double(count) / Double(gates.count) * 100 }
+
+  var summary: Summary {
+    let rows = Set(gates.flatMap(\.verdicts.keys)).sorted().map { row in
+      func percent(_ verdict: ComparisonVerdict) -> Double {
+        self.percent(gates.filter { $0.verdicts[row] == verdict }.count)
       }
-      for verdict in [ComparisonVerdict.worse, .better, .same, .cannotTell] {
-        cells.append(share(gates.filter { $0.verdicts[row] == verdict }.count))
-      }
-      rows.append(cells)
+      let change = changes[row].flatMap { $0.isFinite ? ($0 - 1) * 100 : nil }
+      return Row(
+        row: row.name, changePercent: change, worsePercent: percent(.worse),
+        betterPercent: percent(.better), samePercent: percent(.same),
+        cannotTellPercent: percent(.cannotTell))
     }
     let failed = gates.filter { $0.verdicts.values.contains(.worse) }
     let open = gates.filter {
@@ -99,12 +121,28 @@ struct GateTrials {
     }
     let lengths = gates.map(\.blocks).sorted()
     func length(_ share: Double) -> Int { lengths[Int(Double(lengths.count - 1) * share)] }
-    let summary =
-      "\(gates.count) gates drawn from \(recorded) blocks (seed \(seed), at most \(blocksMax) blocks a "
-      + "gate): \(share(failed.count)) say worse of some row, \(share(open.count)) cannot tell of some "
-      + "row and call none worse; blocks until it is decided: median \(length(0.5)), "
-      + "nine of ten within \(length(0.9)), most \(length(1))"
-    let table = TextTable(header: header, rows: rows)
-    return (isMarkdown ? table.markdown : table.text) + "\n" + summary + "\n"
+    return Summary(
+      gates: gates.count, recordedBlocks: recorded, blocksMax: blocksMax, seed: seed,
+      worsePercent: percent(failed.count), cannotTellPercent: percent(open.count),
+      blocksMedian: length(0.5), blocksNineOfTen: length(0.9), blocksMost: length(1), rows: rows)
+  }
+
+  /// A table, one row a figure that decides, and what the gates as a whole said.
+  func text(isMarkdown: Bool) -> String {
+    func share(_ percent: Double) -> String { decimal(percent, places: 1) + " %" }
+    let summary = summary
+    let rows = summary.rows.map { row in
+      [row.row, row.changePercent.map { decimal($0, places: 2) + " %" } ?? "-"]
+        + [row.worsePercent, row.betterPercent, row.samePercent, row.cannotTellPercent].map(share)
+    }
+    let sentence =
+      "\(summary.gates) gates drawn from \(recorded) blocks (seed \(seed), at most \(blocksMax) blocks "
+      + "a gate): \(share(summary.worsePercent)) say worse of some row, "
+      + "\(share(summary.cannotTellPercent)) cannot tell of some row and call none worse; blocks "
+      + "until it is decided: median \(summary.blocksMedian), nine of ten within "
+      + "\(summary.blocksNineOfTen), most \(summary.blocksMost)"
+    let table = TextTable(
+      header: ["row", "change in all blocks", "worse", "better", "same", "cannot tell"], rows: rows)
+    return (isMarkdown ? table.markdown : table.text) + "\n" + sentence + "\n"
   }
 }

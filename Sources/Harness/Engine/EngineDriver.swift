@@ -152,6 +152,8 @@ package struct EngineStatistics: Sendable {
   package var writtenBytes: UInt64?
   package var commits: UInt64?
   package var syncs: UInt64 = 0
+  /// Calls of the system for the engine's files; nil of an engine that does not count them.
+  package var fileCalls: UInt64?
 
   package init() {}
 }

@@ -134,9 +134,10 @@ package final class RealmDriver: CompleteEngine {
   package func statistics() throws -> EngineStatistics {
     guard let store = store.withLock({ $0 }) else { return EngineStatistics() }
     // Long enough for any commit to end, short enough for an interval's row.
-    guard let figures = try store.recentStatistics(withinNanoseconds: 50_000_000) else {
-      return Self.glance(try store.glance())
+    let recent = try leavingOutFileCalls {
+      try store.recentStatistics(withinNanoseconds: 50_000_000)
     }
+    guard let figures = recent else { return try glance() }
     var statistics = Self.glance(figures)
     statistics.liveBytes = figures.liveBytes
     statistics.heldBytes = figures.heldBytes
@@ -147,7 +148,8 @@ package final class RealmDriver: CompleteEngine {
   }
 
   package func glance() throws -> EngineStatistics {
-    try store.withLock { $0 }.map { Self.glance(try $0.glance()) } ?? EngineStatistics()
+    guard let store = store.withLock({ $0 }) else { return EngineStatistics() }
+    return Self.glance(try leavingOutFileCalls { try store.glance() })
   }
 
   private static func glance(_ figures: StoreStatistics) -> EngineStatistics {
@@ -158,11 +160,15 @@ package final class RealmDriver: CompleteEngine {
     statistics.oldestPinAgeNanoseconds = figures.oldestPinAgeNanoseconds
     statistics.fileBytes = figures.fileBytes
     statistics.syncs = figures.syncs
+    // Of the whole process, which has this file alone.
+    statistics.fileCalls = fileCalls()
     return statistics
   }
 
   package func foreignWait() -> ForeignWait? {
-    guard let wait = try? store.withLock({ $0 })?.foreignWait() else { return nil }
+    guard let store = store.withLock({ $0 }),
+      let wait = try? leavingOutFileCalls({ try store.foreignWait() })
+    else { return nil }
     return ForeignWait(number: wait.number, writer: wait.writer)
   }
 

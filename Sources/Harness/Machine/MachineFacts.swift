@@ -57,6 +57,8 @@ package struct MachineFacts: Codable, Equatable, Sendable {
   // The tool.
   package var build = BuildFacts.mode
   package var allocator = Allocator.shared.name
+  package var countsAllocations = ThreadWork.countsAllocations
+  package var countsInstructions = ThreadWork.countsInstructions
   package var openFilesMax: UInt64?
   package var mapsMax: UInt64?
 

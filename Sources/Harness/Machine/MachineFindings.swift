@@ -26,7 +26,8 @@ extension MachineFacts {
   package func findings() -> [MachineFinding] {
     [
       clockFinding, wakeFinding, governorFinding, coresFinding, containerFinding, memoryFinding,
-      diskFinding, syncFinding, pressureFinding, buildFinding, limitsFinding,
+      diskFinding, syncFinding, pressureFinding, buildFinding, countersFinding,
+      limitsFinding,
     ]
   }
 
@@ -280,6 +281,15 @@ extension MachineFacts {
         "build", .caution, found, "without jemalloc growth.csv has no allocated bytes")
     }
     return finding("build", .fine, found)
+  }
+
+  /// Nothing is wrong with a machine that counts less: columns are empty.
+  private var countersFinding: MachineFinding {
+    let allocations = countsAllocations ? "allocations are counted" : "no allocations (sanitizer)"
+    let instructions =
+      countsInstructions
+      ? "instructions are counted" : "no instructions: no counter that a program can read"
+    return finding("counters", .fine, "\(allocations), \(instructions)")
   }
 
   private var limitsFinding: MachineFinding {

@@ -49,6 +49,8 @@ package final class OperationMeasurements {
   package let leftOut: LatencyHistogram?
   /// From the moment it was due and its thread free to its start: what the generator added.
   package let generatorDelay: LatencyHistogram?
+  /// What those have taken beside time of which a thread knows where they began and ended.
+  package private(set) var work = OperationWork()
   package var errors: UInt64 = 0
   package var late: UInt64 = 0
   /// Those that were due and that nobody started.
@@ -68,8 +70,16 @@ package final class OperationMeasurements {
     generatorDelay = isOpenLoop ? LatencyHistogram() : nil
   }
 
+  /// Records an operation that one thread has done from its begin to its end.
+  @inline(__always)
+  package func record(_ nanoseconds: UInt64, _ work: ThreadWork) {
+    service.record(nanoseconds)
+    self.work.record(work)
+  }
+
   package func add(_ other: OperationMeasurements) {
     service.add(other.service)
+    work.add(other.work)
     if let delays = other.response { response?.add(delays) }
     if let waits = other.leftOut { leftOut?.add(waits) }
     if let delays = other.generatorDelay { generatorDelay?.add(delays) }
@@ -95,6 +105,7 @@ package final class OperationMeasurements {
     response?.reset()
     leftOut?.reset()
     generatorDelay?.reset()
+    work = OperationWork()
     errors = 0
     late = 0
     skipped = 0

@@ -4,11 +4,12 @@ internal import Platform
 /// Nanoseconds that timing and recording one operation take, measured now.
 package func measureRecordingCost(operations: Int = 20_000) -> Double {
   let clock = MonotonicClock()
-  let histogram = LatencyHistogram()
+  let figures = OperationMeasurements(isOpenLoop: false)
   let begin = clock.nanoseconds()
   for _ in 0..<operations {
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
-    histogram.record(clock.nanoseconds() &- start)
+    figures.record(clock.nanoseconds() &- start, .since(before))
   }
   return Double(clock.nanoseconds() - begin) / Double(operations)
 }

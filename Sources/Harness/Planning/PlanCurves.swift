@@ -68,8 +68,35 @@ struct PlanCurves {
       rate.ratePerSecond = setting.ratePerSecond.map { $0 * factor }
       add("file-rate", .fileBytes, rate)
     }
+    return points + surface(setting)
+  }
+
+  /// The file at each of these pins together with each age and rate: what one of them costs depends
+  /// on the others.
+  private func surface(_ setting: PlanSetting) -> [PlanCurvePoint] {
+    let factors = [0.25, 0.5, 1, 2, 4]
+    // Without an age it is the transactions between two pins that count, at any rate.
+    let rates = setting.ageSeconds == nil || setting.ratePerSecond == nil ? [1] : [0.25, 1, 4]
+    var points: [PlanCurvePoint] = []
+    for rate in rates {
+      for age in factors {
+        for pins in factors {
+          var asked = setting
+          asked.pins = max(1, (setting.pins * pins).rounded())
+          asked.ageSeconds = setting.ageSeconds.map { $0 * age }
+          asked.pinEvery = setting.pinEvery.map { $0 * age }
+          asked.ratePerSecond = setting.ratePerSecond.map { $0 * rate }
+          guard let estimate = model.estimate(.fileBytes, asked) else { continue }
+          points.append(
+            PlanCurvePoint(
+              curve: Self.surfaceName, metric: .fileBytes, setting: asked, estimate: estimate))
+        }
+      }
+    }
     return points
   }
+
+  static let surfaceName = "file-pins-age-rate"
 
   func reads(_ setting: PlanSetting) -> [PlanCurvePoint] {
     [1, 2, 4, 8, 16, 32, 64].compactMap { count in

@@ -1,5 +1,5 @@
 // The planner's pictures: one page of HTML with response time against throughput, the file and
-// memory against pins, age and rate, reads against cores.
+// memory against pins, age and rate, each alone and all together, reads against cores.
 internal import Foundation
 
 /// Draws a result.
@@ -14,6 +14,10 @@ package struct PlanPage {
     for (curve, title, variable) in Self.charts {
       let chart = chart(curve, title, variable)
       if !chart.isEmpty { page.add(title, chart.html()) }
+    }
+    let surface = surfaceCharts()
+    if !surface.isEmpty {
+      page.add("File against pins, their age and the rate", surface.map { $0.html() }.joined())
     }
     if !result.validations.isEmpty {
       page.add("Settings that nothing was fitted to", validations())
@@ -55,6 +59,26 @@ package struct PlanPage {
           check.metric.readable(check.measured), decimal(check.errorPercent, places: 1),
         ]
       }, source: "plan.csv")
+  }
+
+  /// A chart for each rate, with a line for each age.
+  private func surfaceCharts() -> [LineChart] {
+    let points = result.curves.filter { $0.curve == PlanCurves.surfaceName }
+    let byRate = Dictionary(grouping: points) { $0.setting.ratePerSecond ?? 0 }
+    return byRate.sorted { $0.key < $1.key }.map { rate, points in
+      let byAge = Dictionary(grouping: points) { $0.setting.ageSeconds ?? $0.setting.pinEvery ?? 0 }
+      let series = byAge.sorted { $0.key > $1.key }.map { between, points in
+        ChartSeries(
+          points[0].setting.ageSeconds.map { "oldest pin \(PlanSetting.time($0)) old" }
+            ?? "\(PlanSetting.count(between)) transactions between pins",
+          points.map { ($0.setting.pins, $0.estimate.value) }.sorted { $0.0 < $1.0 })
+      }
+      var y = ChartAxis(PlanMetric.fileBytes.name) { PlanMetric.fileBytes.readable($0) }
+      y.isBinary = true
+      return LineChart(
+        rate > 0 ? "\(PlanSetting.count(rate)) writes a second" : "At any rate",
+        source: "plan.csv", x: ChartAxis("pins") { PlanSetting.count($0.rounded()) }, y: y, series)
+    }
   }
 
   private func chart(_ curve: String, _ title: String, _ variable: String) -> LineChart {

@@ -58,7 +58,7 @@ package struct EngineTable {
 
   package static let header = [
     "operation", "durability", "engine", "count", "per second", "p50", "p99", "max",
-    "syncs a commit", "written a commit",
+    "syncs a commit", "written a commit", "calls a commit", "allocations",
   ]
 
   package var rows: [[String]] {
@@ -76,6 +76,8 @@ package struct EngineTable {
         duration("service_p99_ns"), duration("service_max_ns"),
         line.median("syncs_per_commit").map { decimal($0, places: 3) } ?? "-",
         line.median("written_bytes_per_commit").map { readableBytes(UInt64($0)) } ?? "-",
+        line.median(GateRow.systemCalls).map { decimal($0, places: 2) } ?? "-",
+        line.median(GateRow.allocations).map { decimal($0, places: 2) } ?? "-",
       ]
     }
   }

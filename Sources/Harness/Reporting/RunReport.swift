@@ -119,6 +119,9 @@ package struct RunReport {
           duration("service_max_ns"), duration("response_p99_ns"),
           figures["syncs_per_commit"].map { decimal($0, places: 3) } ?? "-",
           figures["written_bytes_per_commit"].map { readableBytes(UInt64($0)) } ?? "-",
+          figures[GateRow.systemCalls].map { decimal($0, places: 2) } ?? "-",
+          figures[GateRow.allocations].map { decimal($0, places: 2) } ?? "-",
+          figures[GateRow.instructions].map { grouped(Int($0.rounded())) } ?? "-",
         ])
       }
     }
@@ -126,6 +129,7 @@ package struct RunReport {
       [
         "run", "phase", "operation", "load", "threads", "count", "per second", "p50", "p99",
         "p99.9", "max", "response p99", "syncs a commit", "written a commit",
+        "calls a commit", "allocations", "instructions",
       ], rows, source: source("summary.csv"))
   }
 

@@ -39,10 +39,12 @@ package struct ResultTables {
     return table
   }
 
-  /// The measured phase's cell of an operation, as written.
-  package func summaryCell(_ operation: Operation, column: String) -> String? {
-    guard let phase = outcome.phase(operation.phase),
-      let figures = outcome.collector.total(operation.phase, operation)
+  /// A phase's cell of an operation, as written; of the measured phase where none is named.
+  package func summaryCell(
+    _ operation: Operation, in phase: Phase? = nil, column: String
+  ) -> String? {
+    guard let phase = outcome.phase(phase ?? operation.phase),
+      let figures = outcome.collector.total(phase.phase, operation)
     else { return nil }
     return row(phase, operation, figures)[ResultSchema.summaryColumns.firstIndex(of: column)!]
   }
@@ -113,6 +115,7 @@ package struct ResultTables {
     cells.merge(durations("service", figures.service)) { $1 }
     if let responses = figures.responses { cells.merge(durations("response", responses)) { $1 } }
     if operation.commits { cells.merge(perCommit(phase)) { $1 } }
+    cells.merge(perOperation(figures)) { $1 }
     return row(ResultSchema.summaryColumns, cells)
   }
 
@@ -139,9 +142,21 @@ package struct ResultTables {
     guard let commits = phase.commits, commits > 0 else { return [:] }
     let syncs = phase.after.syncs - min(phase.before.syncs, phase.after.syncs)
     let bytes = phase.difference(\.writtenBytes)
+    let calls = phase.difference(\.fileCalls)
     return [
       "syncs_per_commit": decimal(Double(syncs) / Double(commits), places: 4),
       "written_bytes_per_commit": bytes.map { decimal(Double($0) / Double(commits), places: 1) },
+      "system_calls_per_commit": calls.map { decimal(Double($0) / Double(commits), places: 4) },
+    ]
+  }
+
+  private func perOperation(_ figures: OperationMeasurements) -> Cells {
+    let count = figures.service.count
+    return [
+      "allocations_per_operation": figures.work.allocationsPerOperation(of: count)
+        .map { decimal($0, places: 4) },
+      "instructions_per_operation": figures.work.instructionsPerOperation(of: count)
+        .map { decimal($0, places: 1) },
     ]
   }
 

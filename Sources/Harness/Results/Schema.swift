@@ -18,6 +18,7 @@ package enum ResultSchema {
     "service_p99_ns", "service_p99_9_ns", "service_p99_99_ns", "service_max_ns",
     "response_p50_ns", "response_p90_ns", "response_p99_ns", "response_p99_9_ns",
     "response_p99_99_ns", "response_max_ns", "syncs_per_commit", "written_bytes_per_commit",
+    "system_calls_per_commit", "allocations_per_operation", "instructions_per_operation",
   ]
 
   package static let sampleColumns = [

@@ -103,6 +103,7 @@ package struct Summary {
     }
     notes += growthNotes()
     notes += commitNotes()
+    notes += workNotes()
     if !settings.openLoop.isEmpty {
       let figures = settings.openLoop.compactMap { outcome.collector.total(.measure, $0) }
       let late = figures.reduce(0) { $0 + $1.late }
@@ -138,9 +139,11 @@ package struct Summary {
   }
 
   private func reasonOfNoValue(_ threshold: RunDocument.ThresholdRecord) -> String {
-    guard let asked = settings.thresholds.first(where: { $0.text == threshold.condition }),
-      let operation = asked.operation, asked.column.hasPrefix("response_"),
-      let responses = outcome.collector.total(operation.phase, operation)?.responses
+    let asked = settings.thresholds.first { $0.text == threshold.condition }
+    if let asked, GateRow.notAlwaysCounted.contains(asked.column) { return "nobody has counted it" }
+    guard let asked, let operation = asked.operation, asked.column.hasPrefix("response_"),
+      let phase = try? asked.phase(of: settings),
+      let responses = outcome.collector.total(phase, operation)?.responses
     else { return "not measured (too few samples)" }
     if !responses.isWhole { return "not known, because a thread that did some did not end" }
     guard responses.leftOut.count > 0 else { return "not measured (too few samples)" }
@@ -221,6 +224,7 @@ package struct Summary {
     }
     let syncs = tables.summaryCell(operation, column: "syncs_per_commit")
     let bytes = tables.summaryCell(operation, column: "written_bytes_per_commit")
+    let calls = tables.summaryCell(operation, column: GateRow.systemCalls).flatMap(Double.init)
     let raw = document.environment.rawSyncP50Ns.map {
       "; raw write and sync of 4 KB here: p50 \(readableDuration($0))"
     }
@@ -228,9 +232,26 @@ package struct Summary {
       (
         "a commit",
         "\(syncs ?? "-") syncs, \(bytes.flatMap(Double.init).map { readableBytes(UInt64($0)) } ?? "-")"
-          + " written" + (raw ?? "")
+          + " written" + (calls.map { ", \(decimal($0, places: 2)) system calls on files" } ?? "")
+          + (raw ?? "")
       )
     ]
+  }
+
+  /// What operations take beside time, as far as it was counted.
+  private func workNotes() -> [(String, String)] {
+    let kinds = [
+      ("allocations", GateRow.allocations, 2), ("instructions", GateRow.instructions, 0),
+    ]
+    let known = kinds.compactMap { name, column, places in
+      let parts = settings.operationsMeasured.compactMap { operation in
+        tables.summaryCell(operation, column: column).flatMap(Double.init).map {
+          "\(operation.rawValue) \(decimal($0, places: places))"
+        }
+      }
+      return parts.isEmpty ? nil : "\(name) an operation: \(parts.joined(separator: ", "))"
+    }
+    return known.isEmpty ? [] : [("work", known.joined(separator: "; "))]
   }
 
   private func invariantNote() -> String {

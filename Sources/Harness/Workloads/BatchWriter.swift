@@ -116,11 +116,12 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
     let acknowledged = shared.versions.acknowledgedTransaction
     let checksBase = shared.plan.checks(.readYourWrites) && commits & 7 == 0 && acknowledged > 0
     var transaction = 0
-    var excluded: UInt64 = 0
+    var excluded: (nanoseconds: UInt64, work: ThreadWork) = (0, ThreadWork())
     let (lockWait, control) = (pace.lockWait, shared.control)
     let start = clock.nanoseconds()
     pace.beginWait(0, since: turn.due ?? start)
     defer { lockWait.end() }
+    let before = ThreadWork.now()
     do {
       try session.write {
         try lockWait.end(control, isScheduled: turn.isScheduled)
@@ -142,7 +143,9 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
       throw error
     }
     let end = clock.nanoseconds()
-    pace.record(0, turn, start: start, end: end, excluded: excluded)
+    pace.record(
+      0, turn, start: start, end: end, excluded: excluded.nanoseconds,
+      work: ThreadWork.since(before).without(excluded.work))
     let batch = model.batch(of: transaction)
     try watch.committed(
       session, transaction, key: batch.key(Int(random.next(upperBound: UInt64(batch.count)))),
@@ -161,16 +164,19 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
     }
   }
 
-  /// Inside a transaction: what is not the engine's work; returns its time.
-  private mutating func begin(_ transaction: Int, basedOn acknowledged: Int?) throws -> UInt64 {
+  /// Inside a transaction: what is not the engine's work; returns what that takes.
+  private mutating func begin(
+    _ transaction: Int, basedOn acknowledged: Int?
+  ) throws -> (nanoseconds: UInt64, work: ThreadWork) {
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     if case .rewrite = change { prepared.prepare(transaction, model) }
-    guard let acknowledged else { return clock.nanoseconds() - start }
-    let checked = clock.nanoseconds()
-    try checkBase(acknowledged)
-    let end = clock.nanoseconds()
-    ledger.count(.readYourWrites, cost: end - checked)
-    return end - start
+    if let acknowledged {
+      let checked = clock.nanoseconds()
+      try checkBase(acknowledged)
+      ledger.count(.readYourWrites, cost: clock.nanoseconds() - checked)
+    }
+    return (clock.nanoseconds() - start, .since(before))
   }
 
   private mutating func isPinDue(after transaction: Int) -> Bool {

@@ -236,10 +236,11 @@ package final class CacheReader<Driver: SharingEngine>: SessionThread<Driver> {
     let slot = Int(random.next(upperBound: UInt64(cache.capacity)))
     let entry = cache[slot]
     let isReplaced = Double(random.next(upperBound: UInt64(1) << 32)) < shared.plan.churn * 0x1p32
+    let before = ThreadWork.now()
     let now = clock.nanoseconds()
     if let entry, !isReplaced, !isTooOld(entry, now) {
       entry.copy.read(into: &rows)
-      record(Figure.read.rawValue, since: now)
+      record(Figure.read.rawValue, since: now, before)
       guard shared.plan.checks(.frozenImmutability) else { return }
       let start = clock.nanoseconds()
       if let violation = entry.judge(rows, place: place) { throw violation }
@@ -256,6 +257,7 @@ package final class CacheReader<Driver: SharingEngine>: SessionThread<Driver> {
 
   private func replace(_ slot: Int) throws {
     let content = nextContent()
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     guard let copy = session.copy(content) else {
       throw Violation(
@@ -263,7 +265,7 @@ package final class CacheReader<Driver: SharingEngine>: SessionThread<Driver> {
         witness: ["\(place), version \(session.version): \(content)"])
     }
     let end = clock.nanoseconds()
-    pace.measurements.figures[Figure.freeze.rawValue].service.record(end - start)
+    pace.measurements.figures[Figure.freeze.rawValue].record(end - start, .since(before))
     copy.read(into: &rows)
     cache.put(CachedCopy(copy, content, rows: rows, madeAt: end), at: slot)
     if shared.plan.checks(.frozenImmutability) {

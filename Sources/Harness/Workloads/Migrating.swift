@@ -167,6 +167,7 @@ package final class MigratingThread<Driver: MigratingEngine>: Worker {
     guard pace.phase == .measure else { return }
     let start = clock.nanoseconds()
     pace.beginWait(0, since: start, mayWork: true)
+    let before = ThreadWork.now()
     do {
       defer { pace.lockWait.end() }
       try shared.driver.migrate()
@@ -176,7 +177,8 @@ package final class MigratingThread<Driver: MigratingEngine>: Worker {
     }
     // The figures were written down without it.
     if shared.control.hasAbandonedWaits { throw RunControl.GivenUp() }
-    pace.record(0, ThreadPace.Turn(), start: start, end: clock.nanoseconds())
+    pace.record(
+      0, ThreadPace.Turn(), start: start, end: clock.nanoseconds(), work: .since(before))
     shared.control.stop()
   }
 
@@ -233,10 +235,11 @@ package final class FrozenReader<Driver: MigratingEngine>: Worker {
     var reads = 0
     while pace.follow() {
       let key = Int(random.next(upperBound: UInt64(model.objects)))
+      let before = ThreadWork.now()
       let start = clock.nanoseconds()
       let isFound = pin.read(key, into: &row)
       let end = clock.nanoseconds()
-      pace.measurements.figures[0].service.record(end - start)
+      pace.measurements.figures[0].record(end - start, .since(before))
       if shared.plan.checks(.atomicity) {
         guard isFound else { throw AtomicityCheck.missing(key, version: pin.version) }
         if let violation = AtomicityCheck.content(

@@ -138,9 +138,11 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
   private func read(_ position: Int, _ turn: ThreadPace.Turn, _ began: UInt64) throws {
     try refreshIfDue()
     let key = keys.next(&random, objects: known)
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     let isFound = session.read(key, into: &row)
-    pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
+    pace.record(
+      position, turn, began: began, start: start, end: clock.nanoseconds(), work: .since(before))
     if operations & 15 == 0 && isFound { remembered = row }
     guard shared.plan.checks(.atomicity) else { return }
     let checkStart = costs.begin()
@@ -158,9 +160,11 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     } else {
       while rows.count < length { rows.append(Row()) }
     }
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     let found = session.scan(from: first, into: &rows)
-    pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
+    pace.record(
+      position, turn, began: began, start: start, end: clock.nanoseconds(), work: .since(before))
     guard shared.plan.checks(.atomicity) else { return }
     let checkStart = clock.nanoseconds()
     if found < min(length, known - first) {
@@ -177,9 +181,11 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     try readAgain()
     let acknowledged = watch.acknowledged()
     let objects = table.objects
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     _ = session.refresh()
-    pace.measurements.figures[refreshPosition].service.record(clock.nanoseconds() - start)
+    pace.measurements.figures[refreshPosition].record(
+      clock.nanoseconds() - start, .since(before))
     known = objects
     try watch.moved(
       session, since: acknowledged, place: place, readingWith: &random, readsObject: false,
@@ -239,6 +245,7 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     let start = clock.nanoseconds()
     pace.beginWait(position, since: turn.due ?? start)
     defer { lockWait.end() }
+    let before = ThreadWork.now()
     do {
       try session.write {
         try lockWait.end(shared.control, isScheduled: turn.isScheduled)
@@ -252,7 +259,8 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
       pace.measurements.figures[position].errors += 1
       throw error
     }
-    pace.record(position, turn, began: began, start: start, end: clock.nanoseconds())
+    pace.record(
+      position, turn, began: began, start: start, end: clock.nanoseconds(), work: .since(before))
     if expected != nil { ledger.count(.serialOrder) }
     try watch.committed(session, transaction, key: key, place: place, &ledger)
     if number == 1 && shared.plan.checks(.spaceAccounting) {

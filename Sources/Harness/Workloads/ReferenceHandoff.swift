@@ -212,9 +212,12 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
       recent.append(key)
       if recent.count > 64 { recent.removeFirst(32) }
     }
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     guard let reference = session.reference(to: content) else { return nil }
-    pace.record(Figure.reference.rawValue, turn, start: start, end: clock.nanoseconds())
+    pace.record(
+      Figure.reference.rawValue, turn, start: start, end: clock.nanoseconds(),
+      work: .since(before))
     return ReferenceTicket(
       reference: reference, content: content, version: session.version, changes: changes)
   }
@@ -236,6 +239,7 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
     let start = clock.nanoseconds()
     pace.beginWait(Figure.write.rawValue, since: start)
     defer { pace.lockWait.end() }
+    let before = ThreadWork.now()
     do {
       try session.write {
         try pace.lockWait.end(shared.control, isScheduled: turn.isScheduled)
@@ -254,7 +258,7 @@ package final class ReferenceMaker<Driver: SharingEngine>: SessionThread<Driver>
       pace.measurements.figures[Figure.write.rawValue].errors += 1
       throw error
     }
-    record(Figure.write.rawValue, since: start)
+    record(Figure.write.rawValue, since: start, before)
     try watch.committed(
       session, transaction, key: model.batch(of: transaction).key(0), place: place, &ledger)
   }
@@ -326,10 +330,11 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
   }
 
   private func resolveHere(_ ticket: ReferenceTicket<Driver.Session.Reference>) throws {
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     let isFound = session.resolve(ticket.reference, into: &rows)
     let end = clock.nanoseconds()
-    pace.measurements.figures[0].service.record(end - start)
+    pace.measurements.figures[0].record(end - start, .since(before))
     if shared.plan.checks(.references) {
       let place = "\(place), resolving \(ticket.content)"
       if let violation = judge(ticket, isFound, place) { throw violation }

@@ -51,16 +51,19 @@ package class SessionThread<Driver: EngineDriver>: Worker {
   /// - Parameter figure: the place of the operation in the thread's plan.
   final func refresh(recordedAs figure: Int, readsObject: Bool) throws {
     let acknowledged = watch.acknowledged()
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     _ = session.refresh()
-    record(figure, since: start)
+    record(figure, since: start, before)
     try watch.moved(
       session, since: acknowledged, place: place, readingWith: &random, readsObject: readsObject,
       &ledger)
   }
 
-  /// Records an operation that ends now.
-  final func record(_ figure: Int, since start: UInt64) {
-    pace.measurements.figures[figure].service.record(clock.nanoseconds() - start)
+  /// Records an operation that ends now, which the calling thread has done.
+  ///
+  /// - Parameter before: what that had done when it began.
+  final func record(_ figure: Int, since start: UInt64, _ before: ThreadWork) {
+    pace.measurements.figures[figure].record(clock.nanoseconds() - start, .since(before))
   }
 }

@@ -56,9 +56,10 @@ package final class TransferReader<Driver: EngineDriver>: SessionThread<Driver> 
   }
 
   private func addUpFrozen(_ first: TableTotal?) throws -> TableTotal {
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     let pin = session.pin()
-    record(Figure.freeze.rawValue, since: start)
+    record(Figure.freeze.rawValue, since: start, before)
     let total = sum { pin.total() }
     if frozenCopy == nil && shared.plan.checks(.snapshotStability) {
       frozenCopy = FrozenCopy(
@@ -68,9 +69,10 @@ package final class TransferReader<Driver: EngineDriver>: SessionThread<Driver> 
   }
 
   private func sum(_ body: () -> TableTotal) -> TableTotal {
+    let before = ThreadWork.now()
     let start = clock.nanoseconds()
     let total = body()
-    record(Figure.sum.rawValue, since: start)
+    record(Figure.sum.rawValue, since: start, before)
     return total
   }
 

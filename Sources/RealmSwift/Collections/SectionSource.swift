@@ -106,6 +106,9 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     return key
   }
 
+  /// Whether keys are made by a block that has read nothing but the elements' own values so far.
+  var readsOwnValues: Bool { keyPath == nil && !followsLinks && !looksElsewhere }
+
   /// The key paths by which one hears of elements that may have another key, besides those of an
   /// observer.
   func keyPathsOfKeys(observedBy keyPaths: [String]?) -> [[String]?] {
@@ -113,11 +116,14 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       guard let keyPaths, let keyName, !keyPaths.contains(keyName) else { return [] }
       return [keyPaths + [keyName]]
     }
-    var found: [[String]?] = keyPaths == nil ? [] : [nil]
-    if let schema = query.origin.table?.pointee.binding.schema {
-      let linkingObjects = schema.properties.filter(\.isComputed).map { "\($0.name).*" }
-      if !linkingObjects.isEmpty { found.append(linkingObjects) }
+    guard let schema = query.origin.table?.pointee.binding.schema else {
+      return keyPaths == nil ? [] : [nil]
     }
+    // Of an object that is changed many others may hear by their links.
+    let own = schema.properties.filter { !$0.isComputed }.map(\.name)
+    var found: [[String]?] = readsOwnValues ? [own] : keyPaths == nil ? [] : [nil]
+    let linkingObjects = schema.properties.filter(\.isComputed).map { "\($0.name).*" }
+    if !linkingObjects.isEmpty { found.append(linkingObjects) }
     return found
   }
 

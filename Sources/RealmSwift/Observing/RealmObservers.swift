@@ -158,6 +158,16 @@ final class RealmObservers {
     observed.add(entry, place, realm)
   }
 
+  /// Has an observation concerned by every change, until it is sorted in by what it watches from
+  /// now on.
+  func watchesOther(_ observation: Observation) {
+    guard let entry = observed.members.first(where: { $0.slot.observation === observation }),
+      let place = watched.removeValue(forKey: ObjectIdentifier(entry.slot))
+    else { return }
+    observed.remove(place) { $0.slot === entry.slot }
+    ofAll[ObjectIdentifier(entry.slot)] = entry
+  }
+
   /// Sends a signal to an observer that waits, once there is something to tell to it.
   func isAwaited(_ slot: ObservationSlot, _ observation: Observation) {
     guard observation.pendingSince != nil else { return }

@@ -34,6 +34,9 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
   ///
   /// An element can come to another section without a change of its place.
   private var keyTrackers: [CollectionTracker] = []
+  /// Whether these tell of all elements that may have another key, as these are made of the
+  /// elements' own values.
+  private var followsOwnValues = false
   /// The sections as the observer knows them.
   private var sections: FoundSections<Subject.Key>?
 
@@ -81,6 +84,13 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
     let source = observed.source
     tracker = CollectionTracker.make(source.results, keyPaths: keyPaths)
     sections = source.sections()
+    makeKeyTrackers()
+  }
+
+  /// Follows what the keys are made of from now on.
+  private func makeKeyTrackers() {
+    let source = observed.source
+    followsOwnValues = source.readsOwnValues
     keyTrackers = source.keyPathsOfKeys(observedBy: keyPaths).map {
       CollectionTracker.make(source.results, keyPaths: $0)
     }
@@ -97,7 +107,12 @@ final class SectionedObservation<Subject: RealmSectionedResult>: Observation {
     // Observers of the same sections are told the same.
     let advanced =
       step.advancedSections[ObjectIdentifier(older)]
-      ?? follow(older, change, toldOfKeys + [told], step)
+      ?? follow(older, change, followsOwnValues ? toldOfKeys : toldOfKeys + [told], step)
+    // A key that was made now may be the first that follows a link.
+    if followsOwnValues != observed.source.readsOwnValues {
+      makeKeyTrackers()
+      realm.observers?.watchesOther(self)
+    }
     step.advancedSections[ObjectIdentifier(older)] = advanced
     // What follows from sections has keys of the same type.
     sections = unsafeDowncast(advanced.after, to: FoundSections<Subject.Key>.self)

@@ -223,8 +223,26 @@ import Testing
     }
   }
 
+  /// What a block makes keys of.
+  enum KeyBlock: String, CaseIterable, Sendable {
+    /// The elements' own values.
+    case name
+    /// A link that none has at first: a block that reads own values alone until then.
+    case friend
+    case admirers
+
+    func key(_ hound: Hound) -> String {
+      switch self {
+      case .name: String(hound.name.prefix(1))
+      case .friend: String((hound.friend?.name ?? "-").prefix(1))
+      case .admirers: "\(hound.admirers.count)"
+      }
+    }
+  }
+
   /// Who edits a copy by what is told has what is there.
-  @Test func whatIsToldLeadsToTheTruth() async {
+  @Test(arguments: KeyBlock.allCases, [false, true])
+  func whatIsToldLeadsToTheTruth(_ block: KeyBlock, listsKeyPaths: Bool) async {
     await withSeeds { random in
       let watched = await WatchedRealm()
       await watched.run { [random] watched in
@@ -235,9 +253,9 @@ import Testing
         watched.tokens.append(
           watched.realm.objects(Hound.self)
             .sectioned(
-              by: { String($0.name.prefix(1)) },
+              by: { block.key($0) },
               sortDescriptors: [SortDescriptor(keyPath: "age"), SortDescriptor(keyPath: "name")]
-            ).observe { change in
+            ).observe(keyPaths: listsKeyPaths ? ["name"] : nil) { change in
               switch change {
               case .initial(let sections): copy = sections.map { $0.map(\.name) }
               case .update(
@@ -262,9 +280,12 @@ import Testing
               let hounds = watched.realm.objects(Hound.self)
               let letter = String(UnicodeScalar(UInt8(65 + next(4))))
               let name = "\(letter)\(next(20))"
-              switch next(4) {
+              switch next(6) {
               case 0 where !hounds.isEmpty:
                 watched.realm.delete(hounds[next(hounds.count)])
+              case 4 where !hounds.isEmpty && updates > 20:
+                hounds[next(hounds.count)].friend = hounds[next(hounds.count)]
+              case 5 where !hounds.isEmpty: hounds[next(hounds.count)].friend = nil
               case 1 where !hounds.isEmpty: hounds[next(hounds.count)].name = name
               case 2 where !hounds.isEmpty:
                 hounds[next(hounds.count)].age = next(9)

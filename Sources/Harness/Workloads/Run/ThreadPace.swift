@@ -386,10 +386,11 @@ package struct ThreadPace {
   /// Records an operation, by its place in the thread's plan.
   ///
   /// `began` is when the turn was taken up, if something had to come before the operation;
-  /// `excluded` is the time that checks have taken in between.
+  /// `excluded` is the time that checks have taken in between; `work` what one thread has done for
+  /// it, without them, where the same one has begun and ended it.
   package mutating func record(
     _ operation: Int, _ turn: Turn, began: UInt64? = nil, start: UInt64, end: UInt64,
-    excluded: UInt64 = 0
+    excluded: UInt64 = 0, work: ThreadWork? = nil
   ) {
     let free = freeAt
     freeAt = end
@@ -398,7 +399,8 @@ package struct ThreadPace {
     }
     record(in: turn.phase) { figures in
       let figures = figures[operation]
-      figures.service.record(end - start - min(excluded, end - start))
+      let service = end - start - min(excluded, end - start)
+      if let work { figures.record(service, work) } else { figures.service.record(service) }
       guard let due = turn.due else { return }
       let response = end - min(due, end)
       figures.response?.record(response - min(excluded, response))

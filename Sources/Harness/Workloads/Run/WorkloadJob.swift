@@ -228,8 +228,10 @@ package struct WorkloadJob<Driver: EngineDriver> {
       keptWaiting: outcome.areKeptWaiting ? true : nil, keeper: outcome.keeper,
       thresholds: settings.thresholds.map { threshold in
         let cell =
-          threshold.operation.map { tables.summaryCell($0, column: threshold.column) }
-          ?? tables.growthCell(column: threshold.column)
+          threshold.operation.map {
+            tables.summaryCell(
+              $0, in: try? threshold.phase(of: settings), column: threshold.column)
+          } ?? tables.growthCell(column: threshold.column)
         let value = cell.flatMap { $0.isEmpty ? nil : $0 }
         return .init(
           condition: threshold.text, value: value.flatMap(Double.init),

@@ -198,7 +198,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
           ledgers.withLock { $0.add(ledger) }
           pauses.withLock { $0 += paused }
         }
-        try worker.run()
+        try ThreadWork.countingInstructions { try worker.run() }
       } catch is RunControl.GivenUp {
         // Nobody waits for it any more.
       } catch {

@@ -309,6 +309,8 @@ package final class ProcessRun<Driver: EngineDriver> {
     last.syncs = syncs
     (first.commits, last.commits) = areCounted ? (0, commits) : (nil, nil)
     (first.writtenBytes, last.writtenBytes) = areCounted ? (0, bytes) : (nil, nil)
+    // Each process counts its own.
+    (first.fileCalls, last.fileCalls) = (nil, nil)
     outcome.phases.append(
       PhaseOutcome(
         phase: .measure, start: 0, elapsedSeconds: elapsed, before: first, after: last))
