@@ -95,8 +95,8 @@ __asm__(
     ".text\n"
     ".hidden race_hunt_call\n.hidden race_hunt_async_call\n"
     ".type race_hunt_call, @function\n.type race_hunt_async_call, @function\n"
-    // An asynchronous function is jumped to: in its context, in r14, stands behind that of the caller
-    // where that goes on, the beginning of a function, which has nothing in front of it.
+    // An asynchronous function is jumped to: in its context, in r14, stands behind that of the
+    // caller where that goes on, the beginning of a function, which has nothing in front of it.
     "race_hunt_async_call:\n"
     "  pushq %rbp\n"
     "  movq %rsp, %rbp\n"

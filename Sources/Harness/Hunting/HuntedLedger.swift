@@ -1,6 +1,6 @@
-// A ledger in a Realm whose content follows from who has changed it in which order and how, the same
-// ledger in plain Swift, and the judge of what anybody sees of it: all of it has to be explained by
-// one order of the transactions, which also is that of real time.
+// A ledger in a Realm whose content follows from who has changed it in which order and how, the
+// same ledger in plain Swift, and the judge of what anybody sees of it: all of it has to be
+// explained by one order of the transactions, which also is that of real time.
 internal import Foundation
 internal import RaceHunt
 internal import RealmSwift
@@ -151,8 +151,8 @@ final class LedgerJudge: Sendable {
   private struct Known: Sendable {
     /// By the number of transactions in them.
     var states: [LedgerState]
-    /// So many transactions were acknowledged to somebody, or seen by somebody who sees only what is
-    /// durable: nobody who asks for the newest version from now on sees fewer.
+    /// So many transactions were acknowledged to somebody, or seen by somebody who sees only what
+    /// is durable: nobody who asks for the newest version from now on sees fewer.
     var acknowledged = 0
   }
 

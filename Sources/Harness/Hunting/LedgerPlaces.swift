@@ -1,4 +1,5 @@
-// The places in which the ledger is used: threads, serial queues, and actors, in one process or two.
+// The places in which the ledger is used: threads, serial queues and actors, in one process or
+// two.
 internal import Foundation
 internal import Platform
 internal import RaceHunt
@@ -87,9 +88,7 @@ extension LedgerUser {
         for step in plan {
           note("\(who): \(step)")
           if realm == nil {
-            let least = judge.least
-            take(
-              try Realm(configuration: shared.configuration(of: number)), openedAt: least)
+            take(try Realm(configuration: shared.configuration(of: number)))
           }
           try perform(step)
           look(after: step)
@@ -124,8 +123,7 @@ final class LedgerQueue: Sendable {
     do {
       if user.realm == nil {
         let configuration = user.shared.configuration(of: user.number)
-        let least = user.judge.least
-        user.take(try Realm(configuration: configuration, queue: queue.real), openedAt: least)
+        user.take(try Realm(configuration: configuration, queue: queue.real))
       }
       try user.perform(step)
       user.look(after: step)
@@ -158,10 +156,8 @@ actor LedgerActor {
       for step in plan {
         note("\(user.who): \(step)")
         if user.realm == nil {
-          let (least, configuration) = (
-            user.judge.least, user.shared.configuration(of: user.number)
-          )
-          user.take(try await Realm.open(configuration: configuration), openedAt: least)
+          let configuration = user.shared.configuration(of: user.number)
+          user.take(try await Realm.open(configuration: configuration))
         }
         try await perform(step)
         user.look(after: step)

@@ -74,12 +74,12 @@ final class LedgerUser: @unchecked Sendable {
   var judge: LedgerJudge { shared.judge }
   var change: LedgerChange { LedgerChange(rawValue: random(below: LedgerChange.allCases.count))! }
 
-  /// Takes a Realm that was opened when at least so many transactions were acknowledged.
+  /// Takes a Realm that was opened.
   ///
-  /// It may be one that is open already, on an older version: for an observer on its way to a queue,
-  /// or for a write that is on its way. One that has not been looked at would move only as far as the
-  /// first reference that it resolves.
-  func take(_ realm: Realm, openedAt least: Int) {
+  /// It may be one that is open already, on an older version: for an observer on its way to a
+  /// queue, or for a write that is on its way. One that has not been looked at would move only as
+  /// far as the first reference that it resolves.
+  func take(_ realm: Realm) {
     self.realm = realm
     seen = judge.sees(realm, least: 0, "the new Realm of \(who)")
   }
