@@ -223,6 +223,49 @@ import Testing
     }
   }
 
+  /// A block that counts what an element's own collections have makes no object, and its observers
+  /// hear of each change of them.
+  @Test(arguments: [nil, ["name"]] as [[String]?])
+  func keysOfOwnCollections(keyPaths: [String]?) async {
+    let watched = await WatchedRealm()
+    await watched.write { realm in
+      for id in 0..<40 { realm.create(Kennel.self, value: ["id": id]) }
+      realm.add(Hound("Ada"))
+    }
+    await watched.run { watched in
+      let kennels = watched.realm.objects(Kennel.self)
+      let key: (Kennel) -> Int = { kennel in
+        kennel.hounds.count + 2 * kennel.numbers.count + 4 * kennel.numberSet.count
+          + 8 * kennel.houndMap.count + 16 * kennel.houndSet.count + 32 * kennel.names.count
+      }
+      nonisolated(unsafe) var known: [Int: [Int]] = [:]
+      watched.tokens.append(
+        kennels.sectioned(by: key).observe(keyPaths: keyPaths) { change in
+          switch change {
+          case .initial(let sections), .update(let sections, _, _, _, _, _):
+            known = Dictionary(uniqueKeysWithValues: sections.map { ($0.key, $0.map(\.id)) })
+          }
+        })
+      watched.realm.refresh()
+      #expect(known == [0: Array(0..<40)])
+      let hound = watched.realm.hound("Ada")
+      let changes: [(Kennel) -> Void] = [
+        { $0.hounds.append(hound) }, { $0.numbers.append(1) }, { $0.numberSet.insert(1) },
+        { $0.houndMap["a"] = hound }, { $0.houndSet.insert(hound) }, { $0.names.append("a") },
+        { $0.hounds.removeAll() }, { $0.numbers.removeAll() },
+      ]
+      for (number, change) in changes.enumerated() {
+        let kennel = kennels[number % 3]
+        let before = known
+        try watched.realm.write { change(kennel) }
+        watched.realm.refresh()
+        let expected = Dictionary(grouping: kennels.map(\.id)) { key(kennels[$0]) }
+        #expect(known == expected, "change \(number)")
+        #expect(known != before || number > 5, "change \(number)")
+      }
+    }
+  }
+
   /// What a block makes keys of.
   enum KeyBlock: String, CaseIterable, Sendable {
     /// The elements' own values.
