@@ -24,12 +24,6 @@ private struct ItemRow {
     return redraws.take()
   }
 
-  private func versions(_ body: () throws -> Void) rethrows -> UInt64 {
-    let before = shop.realm.currentVersion
-    try body()
-    return shop.realm.currentVersion - before
-  }
-
   // MARK: - Optionals
 
   @Test func whatIsInsideOfAnOptional() throws {
@@ -47,7 +41,7 @@ private struct ItemRow {
     #expect(item.note == "z")
     // A value as its optional: nil changes nothing.
     let name = Binding<String?>($shown.name)
-    #expect(versions { name.wrappedValue = nil } == 0)
+    #expect(shop.realm.versions { name.wrappedValue = nil } == 0)
     name.wrappedValue = "B"
     #expect(item.name == "B")
   }
@@ -99,16 +93,16 @@ private struct ItemRow {
     $shown.itemByName.set(object: item.freeze(), for: "a")
     $shown.itemByName.set(object: Item(name: "B"), for: "b")
     #expect(group.itemByName["a"]??._id == item._id && shown.itemByName["b"]??.name == "B")
-    #expect(versions { $shown.itemByName.set(object: item, for: "a") } == 0)
+    #expect(shop.realm.versions { $shown.itemByName.set(object: item, for: "a") } == 0)
     // The key without an object is not the same as no key.
     $shown.itemByName.set(object: .some(nil), for: "b")
     #expect(group.itemByName.keys.sorted() == ["a", "b"])
     $shown.itemByName.set(object: .some(nil), for: "new")
     #expect(group.itemByName.keys.sorted() == ["a", "b", "new"])
-    #expect(versions { $shown.itemByName.set(object: .some(nil), for: "new") } == 0)
+    #expect(shop.realm.versions { $shown.itemByName.set(object: .some(nil), for: "new") } == 0)
     $shown.itemByName.remove("new")
     $shown.itemByName.remove("b")
-    #expect(versions { $shown.itemByName.remove("b") } == 0)
+    #expect(shop.realm.versions { $shown.itemByName.remove("b") } == 0)
     $shown.itemByName.set(object: nil, for: "a")
     #expect(group.itemByName.isEmpty && !item.isInvalidated)
     $shown.addressByName.set(object: Address(value: ["street": "Main"]), for: "home")
@@ -116,8 +110,8 @@ private struct ItemRow {
     $shown.addressByName.set(object: Address(value: ["street": "Side"]), for: "home")
     #expect(group.addressByName["home"]??.street == "Side")
     $shown.noteByName.set(object: "x", for: "a")
-    #expect(versions { $shown.noteByName.set(object: "x", for: "a") } == 0)
-    #expect(versions { $shown.noteByName.set(object: .some(nil), for: "a") } == 1)
+    #expect(shop.realm.versions { $shown.noteByName.set(object: "x", for: "a") } == 0)
+    #expect(shop.realm.versions { $shown.noteByName.set(object: .some(nil), for: "a") } == 1)
     #expect(group.noteByName.count == 1 && group.noteByName["a"] == .some(nil))
   }
 
@@ -174,7 +168,7 @@ private struct ItemRow {
     $best.remove(atOffsets: [0])
     #expect(await told() == 1)
     #expect(best.isEmpty && group.items.count == 2)
-    #expect(versions { $best.removeAll() } == 0)
+    #expect(shop.realm.versions { $best.removeAll() } == 0)
     @StateRealmObject var own = MutableSet<String>()
     $own.insert("x")
     $own.insert("x")
@@ -220,7 +214,7 @@ private struct ItemRow {
       logged { $shelves.remove(atOffsets: [0, 1], section: section) } == [leftOut("Item")])
     #expect(group.items.map(\.name) == ["C"])
     #expect(logged { $shelves.remove(section[0]) } == [leftOut("Item")])
-    #expect(versions { $shelves.append(group.items[0]) } <= 1 && group.items.count == 1)
+    #expect(shop.realm.versions { $shelves.append(group.items[0]) } <= 1 && group.items.count == 1)
     try shop.realm.write(withoutNotifying: [$shelves.notificationToken]) {
       shop.realm.add(Item(name: "D"))
     }

@@ -88,12 +88,6 @@ extension Celsius: Hashable {}
     everything = try realm.write { [realm] in realm.create(Everything.self, value: ["_id": 1]) }
   }
 
-  private func versions(_ body: () -> Void) -> UInt64 {
-    let before = realm.currentVersion
-    body()
-    return realm.currentVersion - before
-  }
-
   /// Writes a value by a wrapper's binding, by one of the object and by one of its frozen form.
   private func check<Value: Equatable>(
     _ keyPath: ReferenceWritableKeyPath<Everything, Value>, _ values: Value...,
@@ -106,10 +100,10 @@ extension Celsius: Hashable {}
     for (binding, value) in zip(bindings, values) {
       let isSame = everything[keyPath: keyPath] == value
       #expect(
-        versions { binding.wrappedValue = value } == (isSame ? 0 : 1), "\(value)",
+        realm.versions { binding.wrappedValue = value } == (isSame ? 0 : 1), "\(value)",
         sourceLocation: sourceLocation)
       #expect(
-        versions { binding.wrappedValue = value } == 0, "\(value) again",
+        realm.versions { binding.wrappedValue = value } == 0, "\(value) again",
         sourceLocation: sourceLocation)
       #expect(everything[keyPath: keyPath] == value, sourceLocation: sourceLocation)
       #expect(shown[keyPath: keyPath] == value, sourceLocation: sourceLocation)
@@ -175,7 +169,7 @@ extension Celsius: Hashable {}
     @ObservedRealmObject var shown = everything
     $shown.celsius.degrees.wrappedValue = 21
     #expect(everything.celsius == Celsius(degrees: 21))
-    #expect(versions { $shown.celsius.degrees.wrappedValue = 21 } == 0)
+    #expect(realm.versions { $shown.celsius.degrees.wrappedValue = 21 } == 0)
     $shown.string.wrappedValue.append("x")
     #expect(shown.string == "x")
   }
@@ -203,18 +197,18 @@ extension Celsius: Hashable {}
     $shown.celsiusSet.remove(Celsius(degrees: 1))
     #expect(Array(shown.celsiusSet) == [Celsius(degrees: 2)])
     $shown.decimals.insert(1.5)
-    #expect(versions { $shown.decimals.insert(1.5) } == 0)
-    #expect(versions { $shown.decimals.remove(2.5) } == 0)
+    #expect(realm.versions { $shown.decimals.insert(1.5) } == 0)
+    #expect(realm.versions { $shown.decimals.remove(2.5) } == 0)
     #expect(Array(shown.decimals) == [1.5])
     $shown.optionalDates.set(object: date, for: "a")
     $shown.optionalDates.set(object: .some(nil), for: "b")
-    #expect(versions { $shown.optionalDates.set(object: date, for: "a") } == 0)
-    #expect(versions { $shown.optionalDates.set(object: .some(nil), for: "b") } == 0)
+    #expect(realm.versions { $shown.optionalDates.set(object: date, for: "a") } == 0)
+    #expect(realm.versions { $shown.optionalDates.set(object: .some(nil), for: "b") } == 0)
     #expect(shown.optionalDates["a"] == date && shown.optionalDates.count == 2)
     $shown.mixedMap.set(object: .fromDictionary(["x": .int(1)]), for: "a")
     #expect(shown.mixedMap["a"]?.dictionaryValue?["x"] == .int(1))
     $shown.levelMap.set(object: .high, for: "a")
-    #expect(versions { $shown.levelMap.set(object: .high, for: "a") } == 0)
+    #expect(realm.versions { $shown.levelMap.set(object: .high, for: "a") } == 0)
     #expect(shown.levelMap["a"] == .high)
   }
 
@@ -231,7 +225,7 @@ extension Celsius: Hashable {}
     #expect(shown.numbers[0] == 5)
     $shown.prices["a"].wrappedValue = 3
     #expect(shown.prices["a"] == 3 && $shown.prices["a"].wrappedValue == 3)
-    #expect(versions { $shown.prices["a"].wrappedValue = 3 } == 0)
+    #expect(realm.versions { $shown.prices["a"].wrappedValue = 3 } == 0)
     $shown.prices["a"].wrappedValue = nil
     #expect(shown.prices.isEmpty)
     group.bind(\.itemByName)["x"].wrappedValue = group.items[0].freeze()

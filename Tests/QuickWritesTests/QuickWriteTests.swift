@@ -72,30 +72,25 @@ import Testing
 
   @Test func theSameBitsAreNotWritten() {
     let item = shop.addItem("A")
-    func versions(_ body: () -> Void) -> UInt64 {
-      let before = shop.realm.currentVersion
-      body()
-      return shop.realm.currentVersion - before
-    }
-    #expect(versions { item.bind(\.name).wrappedValue = "A" } == 0)
-    #expect(versions { item.bind(\.price).wrappedValue = 0 } == 0)
+    #expect(shop.realm.versions { item.bind(\.name).wrappedValue = "A" } == 0)
+    #expect(shop.realm.versions { item.bind(\.price).wrappedValue = 0 } == 0)
     // Equal, but other bits; twice.
-    #expect(versions { item.bind(\.price).wrappedValue = -0.0 } == 1)
-    #expect(versions { item.bind(\.price).wrappedValue = -0.0 } == 0)
-    #expect(versions { item.bind(\.price).wrappedValue = .nan } == 1)
-    #expect(versions { item.bind(\.price).wrappedValue = .nan } == 0)
-    #expect(versions { item.bind(\.name).wrappedValue = "\u{e9}" } == 1)
-    #expect(versions { item.bind(\.name).wrappedValue = "e\u{301}" } == 1)
-    #expect(versions { item.bind(\.note).wrappedValue = nil } == 0)
-    #expect(versions { item.bind(\.note).wrappedValue = "" } == 1)
-    #expect(versions { item.bind(\.shelf).wrappedValue = .fruit } == 0)
-    #expect(versions { item.bind(\.shelf).wrappedValue = .bread } == 1)
-    #expect(versions { item.bind(\.mixed).wrappedValue = .int(1) } == 1)
-    #expect(versions { item.bind(\.mixed).wrappedValue = .double(1) } == 1)
-    #expect(versions { item.bind(\.mixed).wrappedValue = .double(1) } == 0)
+    #expect(shop.realm.versions { item.bind(\.price).wrappedValue = -0.0 } == 1)
+    #expect(shop.realm.versions { item.bind(\.price).wrappedValue = -0.0 } == 0)
+    #expect(shop.realm.versions { item.bind(\.price).wrappedValue = .nan } == 1)
+    #expect(shop.realm.versions { item.bind(\.price).wrappedValue = .nan } == 0)
+    #expect(shop.realm.versions { item.bind(\.name).wrappedValue = "\u{e9}" } == 1)
+    #expect(shop.realm.versions { item.bind(\.name).wrappedValue = "e\u{301}" } == 1)
+    #expect(shop.realm.versions { item.bind(\.note).wrappedValue = nil } == 0)
+    #expect(shop.realm.versions { item.bind(\.note).wrappedValue = "" } == 1)
+    #expect(shop.realm.versions { item.bind(\.shelf).wrappedValue = .fruit } == 0)
+    #expect(shop.realm.versions { item.bind(\.shelf).wrappedValue = .bread } == 1)
+    #expect(shop.realm.versions { item.bind(\.mixed).wrappedValue = .int(1) } == 1)
+    #expect(shop.realm.versions { item.bind(\.mixed).wrappedValue = .double(1) } == 1)
+    #expect(shop.realm.versions { item.bind(\.mixed).wrappedValue = .double(1) } == 0)
     let group = item.groups[0]
-    #expect(versions { item.bind(\.group).wrappedValue = group } == 1)
-    #expect(versions { item.bind(\.group).wrappedValue = group.freeze() } == 0)
+    #expect(shop.realm.versions { item.bind(\.group).wrappedValue = group } == 1)
+    #expect(shop.realm.versions { item.bind(\.group).wrappedValue = group.freeze() } == 0)
   }
 
   @Test func whatWasDeletedIsLeftAlone() {

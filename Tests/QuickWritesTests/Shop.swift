@@ -91,3 +91,12 @@ final class Redraws {
     return count
   }
 }
+
+extension Realm {
+  /// How many versions `body` makes, where nobody else writes.
+  func versions(_ body: () throws -> Void) rethrows -> UInt64 {
+    let before = currentVersion
+    try body()
+    return currentVersion - before
+  }
+}
