@@ -32,7 +32,26 @@ void race_hunt_enter(void (*body)(void *), void *context) {
 
 void race_hunt_leave(void) { _longjmp(*way_out, 1); }
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if __has_feature(thread_sanitizer)
+// Never 0: the functions in Swift then come to where the sanitizer is told.
+int race_hunt_explorations = 1;
+
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+
+int race_hunt_is_sanitized(void) { return 1; }
+void race_hunt_acquired(const void *lock) { __tsan_acquire((void *)(uintptr_t)lock); }
+void race_hunt_releases(const void *lock) { __tsan_release((void *)(uintptr_t)lock); }
+#else
 int race_hunt_explorations;
+
+int race_hunt_is_sanitized(void) { return 0; }
+void race_hunt_acquired(const void *lock) { (void)lock; }
+void race_hunt_releases(const void *lock) { (void)lock; }
+#endif
 
 void race_hunt_count_explorations(int change) {
   __atomic_fetch_add(&race_hunt_explorations, change, __ATOMIC_SEQ_CST);

@@ -64,6 +64,9 @@ package final class Explorer {
   private static let shrinkingTime: UInt64 = 10_000_000_000
   /// How many points the schedules may have that are tried for a program without end.
   private static let pointsWithoutEnd = 8_000_000
+  /// So many differences between two runs of a schedule may be what a program makes once, such as
+  /// the content of a cache: a third run shows whether it then stays the same.
+  private static let toleratedMost = 2
 
   package init(_ program: @escaping Program, _ settings: Settings) {
     self.program = program
@@ -164,12 +167,23 @@ package final class Explorer {
     let source = ChooserSource(settings.strategy, seed: settings.seed)
     var compared: Run?
     var difference: Violation?
+    var toleratedDifferences = 0
+    var isSecondDifference = false
     let batch = Batch(pool) { [self] last in
       if let last {
         if let first = compared {
           compared = nil
           difference = Self.difference(first, last)
-          if difference != nil { return nil }
+          if difference != nil {
+            // The first run may have made what later ones find: then two of those are the same.
+            if isSecondDifference || toleratedDifferences == Self.toleratedMost { return nil }
+            toleratedDifferences += 1
+            isSecondDifference = true
+            difference = nil
+            compared = last
+            return rerun(last.schedule)
+          }
+          isSecondDifference = false
         } else {
           count(last)
           source.profile.learn(last)
@@ -282,7 +296,7 @@ package final class Explorer {
   private func smallest(_ run: Run, _ violation: Violation) -> RaceFailure {
     let found = found
     let second = rerun(run.schedule)
-    guard let again = withoutWaiting(after: run, { execute(second) }) else {
+    guard var again = withoutWaiting(after: run, { execute(second) }) else {
       return hanging(second)
     }
     if again.violation?.kind == .noThread {
@@ -290,10 +304,22 @@ package final class Explorer {
       return RaceFailure(violation, run.schedule, run: run, found: found)
     }
     if let difference = Self.difference(run, again) {
-      return RaceFailure(difference, run.schedule, run: again, found: found)
+      guard again.violation?.kind == violation.kind, let third = sameAgain(again) else {
+        return RaceFailure(difference, run.schedule, run: again, found: found)
+      }
+      again = third
     }
     let best = settings.shrinks ? smaller(again) : again
     return RaceFailure(best.violation ?? violation, best.schedule, run: best, found: found)
+  }
+
+  /// What another run of the same schedule gives, if that is the same: then the one before the two
+  /// has made what programs make once.
+  private func sameAgain(_ run: Run) -> Run? {
+    guard let again = withoutWaiting(after: run, { execute(rerun(run.schedule)) }),
+      again.violation != nil, Self.difference(run, again) == nil
+    else { return nil }
+    return again
   }
 
   /// A run that waits for something outside takes as long as that is waited for, unless nothing
@@ -368,9 +394,15 @@ package final class Explorer {
 
   func replay(_ schedule: Schedule) throws(RaceFailure) -> String {
     try check("replay")
-    let chooser = ReplayChooser(schedule.turns)
-    let run = rerun(schedule, chooser)
+    var chooser = ReplayChooser(schedule.turns)
+    var run = rerun(schedule, chooser)
     guard execute(run) != nil else { throw hanging(run) }
+    if run.violation == nil && !run.isAbandoned {
+      // The failure may have come when what programs make once was there already, as now.
+      chooser = ReplayChooser(schedule.turns)
+      run = rerun(schedule, chooser)
+      guard execute(run) != nil else { throw hanging(run) }
+    }
     if let violation = run.violation {
       if violation.kind == .noThread { throw RaceFailure(violation, run.schedule) }
       throw RaceFailure(violation, run.schedule, run: run, found: nil)

@@ -161,6 +161,8 @@ extension Run {
   /// An event as a sentence; also of the step behind the last one.
   func sentence(_ step: Int) -> String {
     guard step < events.count else { return "there is no such step" }
-    return "\(strands[Int(events[step].strand)].name) \(cell(events[step]))"
+    let event = events[step]
+    let place = event.place.map { " (\($0.text))" } ?? ""
+    return "\(strands[Int(event.strand)].name) \(cell(event))\(place)"
   }
 }

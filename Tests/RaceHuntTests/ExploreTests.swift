@@ -118,7 +118,7 @@ func failure(
 
   @Test func aProgramThatIsNotTheSameTwiceIsNamed() throws {
     let calls = Atomic(0)
-    let found = failure(iterations: 1_000) {
+    let found = failure(iterations: 10_000) {
       let word = Atomic(0)
       if calls.add(1).oldValue % 7 < 3 { word.store(1) } else { _ = word.load() }
     }
@@ -126,6 +126,38 @@ func failure(
     #expect(found?.reason.contains("differ at step") == true)
     #expect(found?.reason.contains("random(below:)") == true)
     #expect(found?.reason.contains("keys by UUID()") == true)
+    // Where the two steps are.
+    #expect(found?.reason.contains("(ExploreTests.swift:") == true)
+  }
+
+  @Test func aCacheThatAnEarlierScheduleHasFilledIsNoDifference() throws {
+    // What the first schedules make takes steps that later ones have not.
+    let cache = Mutex<[Int: Int]>([:])
+    @Sendable func square(_ number: Int) -> Int {
+      if let known = cache.withLock({ $0[number] }) { return known }
+      return cache.withLock { cache in
+        cache[number] = number * number
+        return number * number
+      }
+    }
+    try explore(iterations: 500) {
+      let threads = (1...2).map { number in Thread.start { _ = square(number) } }
+      for thread in threads { thread.join() }
+    }
+    cache.withLock { $0 = [:] }
+    let program: Program = {
+      let sum = Atomic(0)
+      let threads = (1...2).map { number in
+        Thread.start { sum.store(sum.load() + square(number)) }
+      }
+      for thread in threads { thread.join() }
+      check(sum.load() == 5, "the sum is \(sum.load())")
+    }
+    let found = failure(program)
+    #expect(found?.kind == .check)
+    // In a process in which nothing is cached yet, too.
+    cache.withLock { $0 = [:] }
+    #expect(throws: RaceFailure.self) { try replay(found?.schedule ?? "", program) }
   }
 
   @Test func aReplayEndsBeforeTheStepThatIsNamed() throws {

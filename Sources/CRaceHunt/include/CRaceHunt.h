@@ -28,6 +28,12 @@ static inline int race_hunt_is_exploring(void) {
   return __atomic_load_n(&race_hunt_explorations, __ATOMIC_RELAXED) != 0;
 }
 
+/// Whether the thread sanitizer watches the process: it does not see into the locks of the module
+/// Synchronization, and would take what they protect for races unless it is told of them.
+int race_hunt_is_sanitized(void);
+void race_hunt_acquired(const void *lock);
+void race_hunt_releases(const void *lock);
+
 /// Where a job was to go.
 enum { RACE_HUNT_GLOBAL, RACE_HUNT_DELAYED, RACE_HUNT_MAIN };
 /// Takes a job that one of Swift's executors was given, after so many nanoseconds; 0 when it does

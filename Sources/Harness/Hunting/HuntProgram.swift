@@ -36,8 +36,8 @@ package struct HuntProgram: Sendable {
 
   /// Runs the first schedules of a process.
   ///
-  /// One that fails there is found again later, under steps that can be repeated. One that crashes
-  /// does so in each process.
+  /// One that fails there is found again later, under steps that can be repeated; the others are
+  /// run all the same. One that crashes does so in each process.
   package func prepare() {
     guard warmUps > 0, Self.prepared.withLock({ $0.insert(name).inserted }) else { return }
     var settings = Explorer.Settings()
@@ -46,8 +46,20 @@ package struct HuntProgram: Sendable {
     settings.steps = steps
     settings.comparesEvery = 0
     settings.shrinks = false
-    _ = try? Explorer(program, settings).explore()
+    // A failure may take a while, as a hang does.
+    for _ in 0..<Self.failuresMax where settings.iterations > 0 {
+      do throws(RaceFailure) {
+        _ = try Explorer(program, settings).explore()
+        return
+      } catch {
+        if error.kind == .hang { return }
+        settings.iterations -= error.schedules ?? settings.iterations
+        settings.seed += 1
+      }
+    }
   }
+
+  private static let failuresMax = 60
 
   private static let mended = "/mended"
 

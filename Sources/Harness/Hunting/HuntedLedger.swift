@@ -4,6 +4,7 @@
 internal import Foundation
 internal import RaceHunt
 internal import RealmSwift
+internal import Simulation
 internal import Synchronization
 
 /// An element of the ledger.
@@ -154,14 +155,34 @@ final class LedgerJudge: Sendable {
     /// So many transactions were acknowledged to somebody, or seen by somebody who sees only what
     /// is durable: nobody who asks for the newest version from now on sees fewer.
     var acknowledged = 0
+    /// After how many operations of the disk that was so.
+    var marks: [(operations: Int, acknowledged: Int)] = []
+
+    mutating func acknowledge(_ total: Int, after operations: Int) {
+      guard total > acknowledged else { return }
+      acknowledged = total
+      marks.append((operations, total))
+    }
   }
 
   private let known: Synchronization.Mutex<Known>
 
-  init(users: Int) { known = Synchronization.Mutex(Known(states: [LedgerState(users: users)])) }
+  private let disk: SimulatedDisk
+
+  init(users: Int, _ disk: SimulatedDisk) {
+    known = Synchronization.Mutex(Known(states: [LedgerState(users: users)]))
+    self.disk = disk
+  }
 
   /// What somebody who asks for the newest version from now on has to see at least.
   var least: Int { known.withLock { $0.acknowledged } }
+
+  /// What was acknowledged when the disk had had so many operations.
+  func least(at operation: Int) -> Int {
+    known.withLock { known in
+      known.marks.filter { $0.operations <= operation }.map(\.acknowledged).max() ?? 0
+    }
+  }
 
   /// The newest version that anybody has committed.
   var newest: LedgerState { known.withLock { $0.states.last! } }
@@ -194,7 +215,9 @@ final class LedgerJudge: Sendable {
 
   /// All see so many transactions from now on.
   func acknowledge(_ total: Int) {
-    known.withLock { $0.acknowledged = max($0.acknowledged, total) }
+    // The disk's lock is one of the schedule.
+    let operations = disk.operationCount
+    known.withLock { $0.acknowledge(total, after: operations) }
   }
 
   /// Checks what a Realm shows outside of transactions.
@@ -205,10 +228,10 @@ final class LedgerJudge: Sendable {
   /// - Returns: how many it shows.
   @discardableResult
   func sees(_ realm: Realm, least: Int, isDurable: Bool = false, _ who: String) -> Int {
-    let state = LedgerState(realm)
+    let (state, operations) = (LedgerState(realm), disk.operationCount)
     let expected = known.withLock { known -> LedgerState? in
       guard known.states.indices.contains(state.total) else { return nil }
-      if isDurable { known.acknowledged = max(known.acknowledged, state.total) }
+      if isDurable { known.acknowledge(state.total, after: operations) }
       return known.states[state.total]
     }
     check(

@@ -54,6 +54,51 @@ final class LedgerFollower: @unchecked Sendable {
     }
   }
 
+  /// Begins to observe something of a Realm on an actor, which may be another one.
+  func begin<Place: Actor>(
+    _ subject: Subject, _ realm: Realm, on actor: Place,
+    _ isolation: isolated (any Actor)? = #isolation
+  ) async -> NotificationToken? {
+    guard let ledger = HuntedFile.ledger(realm) else { return nil }
+    let entries = realm.objects(HuntedEntry.self)
+    switch subject {
+    case .results:
+      return await entries.sorted(byKeyPath: "number").observe(on: actor) { self.follow($1) }
+    case .list: return await ledger.entries.observe(on: actor) { self.follow($1) }
+    case .object:
+      total = ledger.total
+      return await ledger.observe(on: actor) { (_, change: ObjectChange<HuntedLedger>) in
+        self.follow(change)
+      }
+    case .sections:
+      let sorts = [SortDescriptor(keyPath: "group"), SortDescriptor(keyPath: "number")]
+      return await entries.sectioned(by: \.group, sortDescriptors: sorts)
+        .observe(on: actor) { self.follow($1) }
+    case .realm: return nil
+    }
+  }
+
+  /// Goes through the changes of something of a Realm, until its task is cancelled.
+  func loop(
+    over subject: Subject, of realm: Realm, _ isolation: isolated (any Actor)? = #isolation
+  ) async {
+    guard let ledger = HuntedFile.ledger(realm) else { return }
+    let entries = realm.objects(HuntedEntry.self)
+    switch subject {
+    case .results:
+      for await change in entries.sorted(byKeyPath: "number").changes { follow(change) }
+    case .list: for await change in ledger.entries.changes { follow(change) }
+    case .object:
+      total = ledger.total
+      for await change in ledger.changes { follow(change) }
+    case .sections:
+      let sorts = [SortDescriptor(keyPath: "group"), SortDescriptor(keyPath: "number")]
+      let sections = entries.sectioned(by: \.group, sortDescriptors: sorts)
+      for await change in sections.changes { follow(change) }
+    case .realm: break
+    }
+  }
+
   /// What has to hold at each call.
   private func isCalled(_ realm: Realm?) {
     guard let realm else { return check(false, "\(who) is called with what is in no Realm") }

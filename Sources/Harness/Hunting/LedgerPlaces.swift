@@ -26,7 +26,11 @@ struct SharedLedger: Sendable {
   let judge: LedgerJudge
   /// Those of the program, by which some of its users work, and all may observe.
   let queues: [RaceHunt.DispatchQueue]
+  /// Where nothing is done but to observe.
+  let watcher = LedgerWatcher()
   private let users: Int
+  private let disk: SimulatedDisk
+  private let use: HuntedUse
   /// Of each process, as what is handed over within it.
   private let configurations: [Realm.Configuration]
   private let boxes: [Platform.Monitor<Box>]
@@ -34,23 +38,32 @@ struct SharedLedger: Sendable {
   init(users: Int, processes: Int, queues: [RaceHunt.DispatchQueue]) {
     self.users = users
     self.queues = queues
-    judge = LedgerJudge(users: users)
     let disk = HuntedDisk.make()
     let use = HuntedUse.random()
+    (self.disk, self.use) = (disk, use)
+    judge = LedgerJudge(users: users, disk)
     let compacts = random(below: 2) == 1
     // The disk alone, whose syncs take no time, has fewer steps.
     let isPlain = processes == 1 && random(below: 2) == 0
     configurations = (0..<processes).map { process in
-      var configuration = Realm.Configuration(
-        fileURL: URL(fileURLWithPath: "/data/ledger-\(disk.number).realm"),
-        encryptionKey: use.encryptionKey.map { Data($0) },
-        objectTypes: [HuntedLedger.self, HuntedEntry.self])
-      configuration.durability = use.durability == .full ? .full : .memory
-      configuration.fileSystem = isPlain ? disk : HuntedDisk.system(disk, process: process)
+      let system: any FileSystem = isPlain ? disk : HuntedDisk.system(disk, process: process)
+      var configuration = Self.configuration(disk.number, use, system)
       if compacts { configuration.shouldCompactOnLaunch = { _, _ in true } }
       return configuration
     }
     boxes = configurations.map { _ in Platform.Monitor(Box()) }
+  }
+
+  private static func configuration(
+    _ number: UInt64, _ use: HuntedUse, _ system: any FileSystem
+  ) -> Realm.Configuration {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: "/data/ledger-\(number).realm"),
+      encryptionKey: use.encryptionKey.map { Data($0) },
+      objectTypes: [HuntedLedger.self, HuntedEntry.self])
+    configuration.durability = use.durability == .full ? .full : .memory
+    configuration.fileSystem = system
+    return configuration
   }
 
   /// How a user opens the file.
@@ -61,11 +74,14 @@ struct SharedLedger: Sendable {
   func box(of user: Int) -> Platform.Monitor<Box> { boxes[user % boxes.count] }
 
   /// Makes the file with a ledger that nobody has used.
-  func found() throws {
+  ///
+  /// - Returns: how many operations of the disk that took.
+  func found() throws -> Int {
     let realm = try Realm(configuration: configuration(of: 0))
     try realm.write {
       realm.create(HuntedLedger.self, value: ["counts": Array(repeating: 0, count: users)])
     }
+    return disk.operationCount
   }
 
   /// Checks what is left when nobody uses the file any more.
@@ -78,6 +94,29 @@ struct SharedLedger: Sendable {
       for finding in try realm.checkInvariants().findings { check(false, "\(finding)") }
     }
   }
+
+  /// Checks what the end of all processes leaves at one of the operations behind `begin`, or that
+  /// of the machine where commits were synced.
+  func judgeCut(from begin: Int) throws {
+    let isKill = use.durability != .full || random(below: 2) == 0
+    let what = isKill ? "a kill" : "a power cut"
+    let image: SimulatedDisk
+    let operation: Int
+    if isKill {
+      operation = begin + random(below: disk.operationCount - begin + 1)
+      image = disk.killImage(cutAfterOperation: operation)
+    } else {
+      (image, operation) = HuntedDisk.powerCut(disk, from: begin)
+    }
+    let least = judge.least(at: operation)
+    note("\(what) comes behind disk operation \(operation), when \(least) were acknowledged")
+    let realm = try Realm(configuration: Self.configuration(disk.number, use, image))
+    judge.sees(realm, least: least, "what \(what) leaves")
+    for finding in try realm.checkInvariants().findings { check(false, "\(what): \(finding)") }
+    let state = LedgerState(realm)
+    try realm.write { LedgerState.apply(.add, of: 0, realm) }
+    check(LedgerState(realm).total == state.total + 1, "what \(what) leaves does not go on")
+  }
 }
 
 extension LedgerUser {
@@ -88,7 +127,7 @@ extension LedgerUser {
         for step in plan {
           note("\(who): \(step)")
           if realm == nil {
-            take(try Realm(configuration: shared.configuration(of: number)))
+            try take { try Realm(configuration: shared.configuration(of: number)) }
           }
           try perform(step)
           look(after: step)
@@ -123,7 +162,7 @@ final class LedgerQueue: Sendable {
     do {
       if user.realm == nil {
         let configuration = user.shared.configuration(of: user.number)
-        user.take(try Realm(configuration: configuration, queue: queue.real))
+        try user.take { try Realm(configuration: configuration, queue: queue.real) }
       }
       try user.perform(step)
       user.look(after: step)
@@ -142,9 +181,23 @@ final class LedgerQueue: Sendable {
   }
 }
 
+/// An actor that others' observers are called on.
+actor LedgerWatcher {
+  /// Ends one, behind which no call comes.
+  func end(_ token: NotificationToken, _ follower: LedgerFollower) {
+    token.invalidate()
+    follower.isOver = true
+  }
+}
+
 /// A user that is an actor, whose steps wait where they can.
 actor LedgerActor {
   private let user: LedgerUser
+  /// Observers that are called on this actor and on the watcher, which a Realm's own are not.
+  private var own: [(token: NotificationToken, follower: LedgerFollower)] = []
+  private var watched: [(token: NotificationToken, follower: LedgerFollower)] = []
+  /// Goes through changes while the plan goes on.
+  private var loop: Task<Void, Never>?
 
   init(_ user: LedgerUser) { self.user = user }
 
@@ -157,7 +210,8 @@ actor LedgerActor {
         note("\(user.who): \(step)")
         if user.realm == nil {
           let configuration = user.shared.configuration(of: user.number)
-          user.take(try await Realm.open(configuration: configuration))
+          let realm = try await Realm.open(configuration: configuration)
+          try user.take { realm }
         }
         try await perform(step)
         user.look(after: step)
@@ -174,11 +228,70 @@ actor LedgerActor {
         user.laterWrites.whenDone = { continuation.resume() }
       }
     }
+    await close()
+  }
+
+  private func close() async {
+    while !own.isEmpty { await endObserving() }
+    while !watched.isEmpty { await endWatched() }
+    await endLoop()
     user.close()
+  }
+
+  private func beginLoop() {
+    guard loop == nil, let realm = user.realm else { return }
+    let (subject, follower) = user.nextFollower()
+    loop = Task {
+      // Else the task would not belong to the actor.
+      _ = self
+      await follower.loop(over: subject, of: realm)
+    }
+  }
+
+  private func endLoop() async {
+    loop?.cancel()
+    await loop?.value
+    loop = nil
+  }
+
+  private func observe() async {
+    if own.count >= LedgerUser.heldMax { return }
+    let (subject, follower) = user.nextFollower()
+    if let token = await follower.begin(subject, realm, on: self) { own.append((token, follower)) }
+  }
+
+  private func endObserving() async {
+    guard let (token, follower) = own.popLast() else { return }
+    token.invalidate()
+    follower.isOver = true
+    // Released only when calls that were on their way would have come.
+    await Task.yield()
+    withExtendedLifetime(token) {}
+  }
+
+  private func observeOnWatcher() async {
+    if watched.count >= LedgerUser.heldMax { return }
+    let (subject, follower) = user.nextFollower()
+    let watcher = user.shared.watcher
+    if let token = await follower.begin(subject, realm, on: watcher) {
+      watched.append((token, follower))
+    }
+  }
+
+  private func endWatched() async {
+    guard let (token, follower) = watched.popLast() else { return }
+    await user.shared.watcher.end(token, follower)
   }
 
   private func perform(_ step: LedgerUser.Step) async throws {
     switch step {
+    case .observe where random(below: 2) == 1: await observe()
+    case .endObserving where random(below: 2) == 1: await endObserving()
+    case .observeElsewhere where random(below: 2) == 1: await observeOnWatcher()
+    case .endElsewhere where random(below: 2) == 1: await endWatched()
+    case .loop: beginLoop()
+    case .endLoop: await endLoop()
+    case .close: await close()
     case .write: try await write()
     case .refresh where random(below: 2) == 1:
       let least = user.judge.least

@@ -14,14 +14,23 @@ enum LedgerPrograms {
       hasBug: false, needsControlledEngine: true, steps: 300_000, warmUps: 150,
       program: { try await run(Place.allCases, usersMax: 5, stepsMax: 30) }),
     HuntProgram(
+      name: "realm-mixed-cut",
+      summary: "the same, and what a kill or a power cut at any operation leaves",
+      hasBug: false, needsControlledEngine: true, steps: 300_000, warmUps: 150,
+      program: { try await run(Place.allCases, usersMax: 4, stepsMax: 20, endsEarly: true) }),
+    HuntProgram(
       name: "realm-queues",
       summary: "queues whose Realms write asynchronously, cancel that and observe",
       hasBug: false, needsControlledEngine: true, steps: 300_000, warmUps: 150,
       program: { try await run([.queue], usersMax: 3, stepsMax: 18) }),
   ]
 
-  /// - Parameter stepsMax: so many steps at most, of all users.
-  private static func run(_ places: [Place], usersMax: Int, stepsMax: Int) async throws {
+  /// - Parameters:
+  ///   - stepsMax: so many steps at most, of all users.
+  ///   - endsEarly: whether what the end of the processes or of the machine leaves is judged, too.
+  private static func run(
+    _ places: [Place], usersMax: Int, stepsMax: Int, endsEarly: Bool = false
+  ) async throws {
     let count = 2 + random(below: usersMax - 1)
     let processes = 1 + random(below: 2)
     let chosen = (0..<count).map { _ in places[random(below: places.count)] }
@@ -39,7 +48,11 @@ enum LedgerPrograms {
     let queues = chosen.indices.filter { chosen[$0] == .queue }
       .map { (user: $0, queue: RaceHunt.DispatchQueue(label: "queue of user \($0)")) }
     let shared = SharedLedger(users: count, processes: processes, queues: queues.map { $0.queue })
-    RealmPrograms.onThread("founder") { try shared.found() }
+    let begin = Platform.Monitor(0)
+    RealmPrograms.onThread("founder") {
+      let operations = try shared.found()
+      begin.withLock { $0 = operations }
+    }
     func user(_ number: Int) -> LedgerUser {
       LedgerUser(number, shared, isThread: chosen[number] == .thread)
     }
@@ -55,5 +68,10 @@ enum LedgerPrograms {
     for thread in threads { thread.join() }
     for queue in working { queue.wait() }
     RealmPrograms.onThread("judge") { try shared.judgeEnd() }
+    if endsEarly {
+      RealmPrograms.onThread("judge of the end") {
+        try shared.judgeCut(from: begin.withLock { $0 })
+      }
+    }
   }
 }

@@ -19,7 +19,7 @@ final class LedgerUser: @unchecked Sendable {
     // Where the Realm's place runs jobs.
     case writeLater, beginLater, commitLater, cancelLater, observe, endObserving
     // Of actors alone.
-    case cancelTask, writeSlowly
+    case cancelTask, writeSlowly, loop, endLoop
 
     static let ofThreads =
       allCases.filter { $0.rawValue <= Step.endElsewhere.rawValue } + [.write, .write, .write]
@@ -29,7 +29,7 @@ final class LedgerUser: @unchecked Sendable {
         .writeLater, .writeLater, .writeLater, .beginLater, .beginLater, .commitLater, .commitLater,
         .cancelLater, .cancelLater, .observe, .observe, .observe, .endObserving,
       ]
-    static let ofActors = ofQueues + [.cancelTask, .cancelTask, .writeSlowly]
+    static let ofActors = ofQueues + [.cancelTask, .cancelTask, .writeSlowly, .loop, .endLoop]
   }
 
   struct Refused: ErrorInWords {
@@ -62,6 +62,7 @@ final class LedgerUser: @unchecked Sendable {
   private var ended: [NotificationToken] = []
   private var elsewhere:
     [(token: NotificationToken, follower: LedgerFollower, queue: RaceHunt.DispatchQueue)] = []
+  private var hasObservedElsewhere = false
   let laterWrites = LaterWrites()
 
   init(_ number: Int, _ shared: SharedLedger, isThread: Bool) {
@@ -74,14 +75,16 @@ final class LedgerUser: @unchecked Sendable {
   var judge: LedgerJudge { shared.judge }
   var change: LedgerChange { LedgerChange(rawValue: random(below: LedgerChange.allCases.count))! }
 
-  /// Takes a Realm that was opened.
+  /// Opens a Realm and looks at it: one that has not been looked at would move only as far as the
+  /// first reference that it resolves.
   ///
   /// It may be one that is open already, on an older version: for an observer on its way to a
-  /// queue, or for a write that is on its way. One that has not been looked at would move only as
-  /// far as the first reference that it resolves.
-  func take(_ realm: Realm) {
+  /// queue, or for a write that is on its way. That of a thread without such observers is new.
+  func take(_ open: () throws -> Realm) throws {
+    let least = isThread && !hasObservedElsewhere ? judge.least : 0
+    let realm = try open()
     self.realm = realm
-    seen = judge.sees(realm, least: 0, "the new Realm of \(who)")
+    seen = judge.sees(realm, least: least, "the new Realm of \(who)")
   }
 
   /// Looks at what the Realm shows.
@@ -130,7 +133,7 @@ final class LedgerUser: @unchecked Sendable {
     case .cancelLater: try cancelLater(realm)
     case .observe: observe(realm)
     case .endObserving: if !observers.isEmpty { endObserving(random(below: observers.count)) }
-    case .cancelTask, .writeSlowly: check(false, "\(step) is a step of actors")
+    case .cancelTask, .writeSlowly, .loop, .endLoop: check(false, "\(step) is a step of actors")
     }
   }
 
@@ -249,11 +252,16 @@ final class LedgerUser: @unchecked Sendable {
 
   // MARK: - Observing
 
-  private func observe(_ realm: Realm) {
-    if observers.count >= Self.heldMax { return }
+  /// Who is going to observe what.
+  func nextFollower() -> (LedgerFollower.Subject, LedgerFollower) {
     let subject = LedgerFollower.Subject(
       rawValue: random(below: LedgerFollower.Subject.allCases.count))!
-    let follower = LedgerFollower(subject, of: who, judge)
+    return (subject, LedgerFollower(subject, of: who, judge))
+  }
+
+  private func observe(_ realm: Realm) {
+    if observers.count >= Self.heldMax { return }
+    let (subject, follower) = nextFollower()
     if let token = follower.begin(subject, realm) { observers.append((token, follower)) }
   }
 
@@ -269,9 +277,8 @@ final class LedgerUser: @unchecked Sendable {
     let queues = shared.queues
     guard !queues.isEmpty, elsewhere.count < Self.heldMax else { return }
     let queue = queues[random(below: queues.count)]
-    let subject = LedgerFollower.Subject(
-      rawValue: random(below: LedgerFollower.Subject.allCases.count))!
-    let follower = LedgerFollower(subject, of: who, judge)
+    let (subject, follower) = nextFollower()
+    hasObservedElsewhere = true
     if let token = follower.begin(subject, realm, on: queue) {
       elsewhere.append((token, follower, queue))
     }
