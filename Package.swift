@@ -68,6 +68,10 @@ let package = Package(
     .executableTarget(
       name: "RaceScore", dependencies: ["RacePrograms", "RaceHunt"], path: "Benchmarks/RaceScore",
       swiftSettings: strict),
+    // What each method of looking for races sees.
+    .executableTarget(
+      name: "RaceMethods", dependencies: ["RacePrograms", "RaceHunt"],
+      path: "Benchmarks/RaceMethods", swiftSettings: strict),
     .target(
       name: "CShim", dependencies: ["CXXHash", "COpenSSL"],
       linkerSettings: [.linkedLibrary("crypto")]),
