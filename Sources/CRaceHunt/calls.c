@@ -1,12 +1,14 @@
-// Functions of Swift's concurrency library before which others may go on: of cancellation and of
-// AsyncStream. The library has no hook there, so each is put in front of the library's own, to
-// which it goes on with all registers as they were.
+// Functions of Swift's concurrency library before which others may go on: of cancellation, of
+// priorities and of AsyncStream; and of Foundation's NotificationCenter. The libraries have no hook
+// there, so each is put in front of the library's own, to which it goes on with all registers as
+// they were.
 #define _GNU_SOURCE
 #include "CRaceHunt.h"
 #include "look_up.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 static _Atomic(race_hunt_call_sink) current_sink;
@@ -14,6 +16,9 @@ static _Atomic(race_hunt_call_sink) current_sink;
 void race_hunt_install_calls(race_hunt_call_sink sink) {
   atomic_store_explicit(&current_sink, sink, memory_order_release);
 }
+
+// Methods that Foundation gives to NotificationCenter.
+#define CENTER "$s20FoundationEssentials18NotificationCenterC0A0E"
 
 // Swift's names of: what is called, what it does with others, and what people call it.
 #define CALLS(CALL)                                                                                \
@@ -50,7 +55,18 @@ void race_hunt_install_calls(race_hunt_call_sink sink) {
   CALL(23, "$sScS12ContinuationV13onTerminationyAB0C0Oyx__GYbcSgvs", STREAMS,                      \
        "AsyncStream onTermination")                                                                \
   CALL(24, "$sScs12ContinuationV13onTerminationyAB0C0Oyxq___GYbcSgvs", STREAMS,                    \
-       "AsyncThrowingStream onTermination")
+       "AsyncThrowingStream onTermination")                                                        \
+  CALL(29, "$sScT16escalatePriority2toyScP_tF", CANCELS, "Task.escalatePriority")                  \
+  CALL(30, "$sSct16escalatePriority2toyScP_tF", CANCELS, "UnsafeCurrentTask.escalatePriority")     \
+  CALL(31, "$sScTss5NeverORszABRs_rlE15currentPriorityScPvgZ", ASKS, "Task.currentPriority")       \
+  CALL(32, CENTER "4post4name6object8userInfoyAD14NSNotificationC4NameV_ypSgSDys11AnyHashableVypGSgtF", \
+       NOTIFIES, "NotificationCenter.post")                                                        \
+  CALL(33, CENTER "4postyyAD0C0VF", NOTIFIES, "NotificationCenter.post")                           \
+  CALL(34, CENTER "11addObserver7forName6object5queue5usingAD16NSObjectProtocol_pAD14NSNotificationC0H0VSg_ypSgAD14OperationQueueCSgyAD0C0VYbctF", \
+       NOTIFIES, "NotificationCenter.addObserver")                                                 \
+  CALL(35, CENTER "14removeObserveryyypF", NOTIFIES, "NotificationCenter.removeObserver")          \
+  CALL(36, CENTER "14removeObserver_4name6objectyyp_AD14NSNotificationC4NameVSgypSgtF", NOTIFIES,  \
+       "NotificationCenter.removeObserver")
 
 // The same of asynchronous functions. Where the compiler knows the type it calls them by their
 // names; generic code comes to the library's own by the table of the protocol.
@@ -59,9 +75,16 @@ void race_hunt_install_calls(race_hunt_call_sink sink) {
   CALL(26, "$sScS8IteratorV4next9isolationxSgScA_pSgYi_tYaF", STREAMS, "AsyncStream next")         \
   CALL(27, "$sScs8IteratorV4nextxSgyYaKF", STREAMS, "AsyncThrowingStream next")                    \
   CALL(28, "$sScs8IteratorV4next9isolationxSgScA_pSgYi_tYaq_YKF", STREAMS,                         \
-       "AsyncThrowingStream next")
+       "AsyncThrowingStream next")                                                                 \
+  CALL(37, "$ss33withTaskPriorityEscalationHandler9operation02onC9Escalated9isolationxxyYaq_YKXE_yScP_ScPtYbXEScA_pSgYitYaq_YKs5ErrorR_r0_lF", \
+       ASKS, "withTaskPriorityEscalationHandler")
 
-enum { CANCELS = RACE_HUNT_CANCELS, ASKS = RACE_HUNT_ASKS, STREAMS = RACE_HUNT_STREAMS };
+enum {
+  CANCELS = RACE_HUNT_CANCELS,
+  ASKS = RACE_HUNT_ASKS,
+  STREAMS = RACE_HUNT_STREAMS,
+  NOTIFIES = RACE_HUNT_NOTIFIES,
+};
 
 static struct call {
   const char *symbol;
@@ -74,17 +97,35 @@ static struct call {
 #undef ENTRY
 };
 
+static void tell(int kind, const char *name, uintptr_t caller) {
+  if (!race_hunt_is_exploring() || race_hunt_worker() == NULL) return;
+  race_hunt_call_sink sink = atomic_load_explicit(&current_sink, memory_order_acquire);
+  if (sink) sink(kind, name, caller);
+}
+
 /// Called before one of them, with where its caller goes on; where the library's own begins.
 __attribute__((used, visibility("hidden"))) void *race_hunt_before_call(size_t number, uintptr_t caller) {
   struct call *call = &calls[number];
-  if (race_hunt_is_exploring() && race_hunt_worker() != NULL) {
-    race_hunt_call_sink sink = atomic_load_explicit(&current_sink, memory_order_acquire);
-    if (sink) sink(call->kind, call->name, caller);
-  }
+  tell(call->kind, call->name, caller);
   void *original = race_hunt_look_up(&call->original, RTLD_NEXT, call->symbol);
   // Whoever calls it was linked with it.
   if (original == NULL) abort();
   return original;
+}
+
+// A child is about to be added to a group. `addTaskUnlessCancelled` alone looks whether that is
+// cancelled, and has no function of its own. Weak, as those below.
+__attribute__((weak)) bool __attribute__((swiftcall)) swift_taskGroup_addPending(
+    void *group, bool unconditionally) {
+  static void *_Atomic found;
+  typedef bool __attribute__((swiftcall)) (*add_pending)(void *group, bool unconditionally);
+  if (!unconditionally) {
+    void *caller = __builtin_extract_return_addr(__builtin_return_address(0));
+    tell(ASKS, "addTaskUnlessCancelled", (uintptr_t)caller);
+  }
+  add_pending original =
+      (add_pending)race_hunt_look_up(&found, RTLD_NEXT, "swift_taskGroup_addPending");
+  return original(group, unconditionally);
 }
 
 #if defined(__x86_64__)

@@ -370,7 +370,7 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
     guard let (_, strand) = Run.current else {
       return Dispatch.DispatchQueue.getSpecific(key: key)
     }
-    var queue = strand.queues.last
+    var queue = strand.innermostQueue
     while let next = queue {
       if let value = next.getSpecific(key: key) { return value }
       queue = next.target
@@ -383,7 +383,7 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
   /// Nil outside of explorations.
   static func isOnQueue(with key: DispatchSpecificKey<Bool>) -> Bool? {
     guard let (_, strand) = Run.current else { return nil }
-    var queue = strand.queues.last
+    var queue = strand.innermostQueue
     while let next = queue {
       if next.real.getSpecific(key: key) == true { return true }
       queue = next.target
@@ -405,6 +405,11 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
       run.violate(.check, "\(strand.name) runs in \(label), and not as a barrier", at: place)
     }
   }
+}
+
+extension Strand {
+  /// The queue whose work runs there: what the main actor does is the main queue's, too.
+  fileprivate var innermostQueue: DispatchQueue? { queues.last ?? (kind == .main ? .main : nil) }
 }
 
 /// The queue of a program that stands for one of Dispatch's.

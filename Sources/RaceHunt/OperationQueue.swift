@@ -292,14 +292,18 @@ final class OperationQueueState {
 
 extension NotificationCenter {
   /// Has the queue call the closure for each such notification.
+  ///
+  /// Who posts waits for that; in the queue itself it is called at once.
   @preconcurrency
   public func addObserver(
     forName name: NSNotification.Name?, object: Any?, queue: OperationQueue,
     using block: @escaping @Sendable (Notification) -> Void
   ) -> any NSObjectProtocol {
     addObserver(forName: name, object: object, queue: nil) { notification in
+      if OperationQueue.current === queue { return block(notification) }
       let notification = Unchecked(notification)
       queue.addOperation { block(notification.value) }
+      queue.waitUntilAllOperationsAreFinished()
     }
   }
 }

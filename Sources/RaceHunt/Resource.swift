@@ -27,10 +27,12 @@ final class Resource {
     /// A line of code whose accesses have no resource of their own.
     case code
     case runtimeLock = "lock of Swift's runtime"
-    /// Who is cancelled: one for all tasks and groups.
+    /// Who is cancelled, and how much it matters: one for all tasks and groups.
     case cancellation
     /// What lies in streams: one for all of them.
     case streams
+    /// Who hears of notifications: one for all of their centers.
+    case notifications
     /// A global or static property that is made when it is first used.
     case global
   }

@@ -66,6 +66,16 @@ extension Run {
     if strands.contains(where: { $0.kind == .main && !$0.isResting }) { queue.occupy() }
   }
 
+  /// Gives the column of the calling task the name that the program has given to that.
+  ///
+  /// The runtime tells it to the task alone.
+  func nameTask(_ strand: Strand) {
+    strand.mayHaveName = false
+    guard let name = Task.name, !name.isEmpty else { return }
+    let isTaken = strands.contains { $0.name == name }
+    strand.name = isTaken ? "\(name) (\(strand.name))" : name
+  }
+
   private func addTask(_ kind: Strand.Kind, key: UInt64) -> Strand {
     let count = strands.reduce(1) { $0 + ($1.kind == kind ? 1 : 0) }
     let name =

@@ -246,11 +246,13 @@ extension Run {
 
   /// Called before a task cancels, looks whether it is cancelled, or passes a value to a stream.
   func beforeCall(_ strand: Strand, _ kind: Int32, _ name: String, at place: Place) {
-    let isStream = kind == Int32(RACE_HUNT_STREAMS)
     // No object is at these addresses.
     let shared =
-      isStream
-      ? resource(2, .streams, name: "streams") : resource(1, .cancellation, name: "cancellation")
+      switch Int(kind) {
+      case RACE_HUNT_STREAMS: resource(2, .streams, name: "streams")
+      case RACE_HUNT_NOTIFIES: resource(3, .notifications, name: "notifications")
+      default: resource(1, .cancellation, name: "cancellation")
+      }
     point(.accesses(shared, writes: kind != Int32(RACE_HUNT_ASKS)))
     record(strand, .calls, text: "calls \(name)", at: place)
   }

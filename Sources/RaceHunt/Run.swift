@@ -207,6 +207,7 @@ final class Run: @unchecked Sendable {
   /// Lets the strategy choose who goes on before the current strand does what others can see.
   func point(_ pending: Pending = .begins, isYield: Bool = false) {
     guard let strand = Worker.current?.strand else { return }
+    if strand.mayHaveName { nameTask(strand) }
     strand.pending = pending
     strand.hasWoken = false
     pool.pass()

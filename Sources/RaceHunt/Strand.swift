@@ -22,6 +22,8 @@ final class Strand {
   let number: Int
   let kind: Kind
   var name: String
+  /// Whether it is a task that nobody has asked yet what the program calls it.
+  var mayHaveName: Bool
   var state: State = .ready
   /// What it does when it goes on.
   var pending = Pending.begins
@@ -98,6 +100,7 @@ final class Strand {
     self.kind = kind
     self.name = name
     self.key = key
+    mayHaveName = kind == .task
   }
 
   var isReady: Bool {

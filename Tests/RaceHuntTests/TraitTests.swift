@@ -128,6 +128,24 @@ private actor Account {
     #expect(isEven, "3 is even, says the argument \(number)")
   }
 
+  @Test(.explored(iterations: 50)) func confirmationsCountInEachSchedule() async {
+    await confirmation("both have run", expectedCount: 2) { hasRun in
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 1...2 { group.addTask { hasRun() } }
+      }
+    }
+  }
+
+  @Test(.expects("was confirmed 0 times", "step | program"), .explored())
+  func aConfirmationThatDoesNotComeIsAnIssue() async {
+    await confirmation("nobody was first") { isRight in
+      let word = RaceHunt.Atomic(0)
+      let task = Task { word.store(1) }
+      if word.load() == 0 { isRight() }
+      await task.value
+    }
+  }
+
   @Test(.expects("is not a schedule"), .replayed("nonsense")) func aScheduleIsChecked() {}
 
   @Test(.expects("never 1", "repeat"), .replayed("1:")) func aScheduleIsReplayed() {
@@ -139,6 +157,32 @@ private actor Account {
 
     @Test func eachScheduleHasAnInstanceOfItsOwn() {
       #expect(word.add(1, ordering: .relaxed).oldValue == 0)
+    }
+  }
+
+  /// Its end is a part of the schedule, too.
+  @Suite(.explored(iterations: 20)) final class WithEnd {
+    private let word = RaceHunt.Atomic(0)
+    private let isOver = RaceHunt.DispatchSemaphore(value: 0)
+    private let thread: RaceHunt.Thread
+
+    init() async {
+      let (word, isOver) = (word, isOver)
+      thread = RaceHunt.Thread.start {
+        isOver.wait()
+        word.add(1)
+      }
+      await Task.yield()
+    }
+
+    deinit {
+      isOver.signal()
+      thread.join()
+      check(word.load() == 1, "the thread goes on")
+    }
+
+    @Test(arguments: [1, 2], ["a", "b"]) func eachCaseHasAnInstance(number: Int, text: String) {
+      #expect(word.load() == 0 && number > 0 && !text.isEmpty)
     }
   }
 }

@@ -90,12 +90,13 @@ void race_hunt_install_dispatch(race_hunt_timer_sink timers, race_hunt_notice no
 /// Is told of each wait of a run loop on a worker, which is not under control. To be called once.
 void race_hunt_install_run_loops(race_hunt_notice notice);
 
-/// What a call of Swift's concurrency library does with others: changes who is cancelled, looks
-/// whether somebody is, or passes a stream on.
-enum { RACE_HUNT_CANCELS, RACE_HUNT_ASKS, RACE_HUNT_STREAMS };
+/// What a call of Swift's concurrency library or Foundation does with others: changes who is
+/// cancelled or matters more, looks whether somebody is, passes a stream on, or has to do with
+/// notifications.
+enum { RACE_HUNT_CANCELS, RACE_HUNT_ASKS, RACE_HUNT_STREAMS, RACE_HUNT_NOTIFIES };
 /// Is told of such a call before a worker makes it; `caller` is where it goes on.
 typedef void (*race_hunt_call_sink)(int kind, const char *name, uintptr_t caller);
-/// Lets `sink` see these calls, on x86-64. To be called once.
+/// Lets `sink` see these calls, nearly all on x86-64 alone. To be called once.
 void race_hunt_install_calls(race_hunt_call_sink sink);
 
 /// Is told that the task which a worker runs is about to go to an actor.
