@@ -109,6 +109,9 @@ enum OwnDescription<W: Workload>: WorkloadDescription {
     settings.threads
   }
 
+  /// Whatever the tool's own operations of the same name are.
+  static func countsWork(of operation: Harness.Operation) -> Bool { true }
+
   static func shape(_ settings: RunSettings) -> String {
     let objects = W.defaults.objects == nil ? "" : ", \(grouped(settings.objects)) objects"
     let own = ownFlags.compactMap { flag in

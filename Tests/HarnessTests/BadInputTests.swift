@@ -70,7 +70,10 @@ import Testing
     ("hunt --strategy sufw", "did you mean 'surw'?"), ("hunt --strategy what", "(random, pct, pos"),
     ("hunt --scenario what", "list scenarios"), ("hunt --scenario transfr", "'transfer'?"),
     ("hunt --processes 0", "between 1 and 256"), ("hunt --processes 100000", "between 1 and 256"),
-    ("hunt --shard 5/2", "K from 1 to N"), ("hunt --sanitizer what", "scripts/hunt"),
+    ("hunt --shard 5/2", "K from 1 to N"), ("hunt --shard 1//3", "K from 1 to N"),
+    ("hunt --replay-corpus --seed 3", "--replay-corpus and --seed contradict each other"),
+    ("compare --resample x --strict", "--strict and --resample contradict each other"),
+    ("hunt --sanitizer what", "scripts/hunt"),
     ("hunt --bugs --scenario x", "contradict each other"),
     ("merge", "needs results folders"), ("merge a", "-o FOLDER"), ("merge a b -o c", "no run.json"),
     ("merge . . -o c", "lie in one another"),
@@ -145,6 +148,16 @@ import Testing
     ("transfer --threshold what", "is not of the form"),
     ("transfer --threshold 'write.response_p99_ns<5'", "give --rate, or use a service_ column"),
     ("transfer --threshold 'wrte.count<5'", "did you mean 'write'?"),
+    ("transfer --threshold 'write.service_p50_ns<5ms'", "the number in the column's unit"),
+    ("transfer --threshold 'write.count<\(String(repeating: "9", count: 400))'", "not of the form"),
+    (
+      "transfer --processes 2 --threshold 'write.system_calls_per_commit<5'",
+      "with --processes 'system_calls_per_commit' stays empty"
+    ),
+    (
+      "actor-hops --threshold 'write.allocations_per_operation<5'",
+      "'write' is not done by one thread from its begin to its end"
+    ),
     ("transfer --threshold 'file_byte<5'", "did you mean 'file_bytes'?"),
     ("readers-writer --read-keys zipf", "zipf:0.99"), ("mixed --mix G", "neither A to F"),
     ("transfer --output", "needs a value: DIR"), ("transfer --path nowhere/x", "create it first"),

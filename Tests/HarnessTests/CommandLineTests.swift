@@ -364,6 +364,29 @@ import Testing
     #expect(refusal(line, .transfer) == text)
   }
 
+  /// What nobody counts would be missed after the whole run.
+  @Test func thresholdsOnWhatNobodyCountsAreRefused() {
+    let allocations = "allocations_per_operation<5"
+    let isCounted = refusal("--threshold write.\(allocations)").isEmpty
+    #expect(isCounted == ThreadWork.countsAllocations)
+    let instructions = refusal("--threshold read.instructions_per_operation<5")
+    #expect(instructions.isEmpty == ThreadWork.countsInstructions, "\(instructions)")
+    for (line, workload, operation) in [
+      ("durable", WorkloadKind.groupedCommit, "durable"), ("hop", .queueConfined, "hop"),
+      ("notify", .notifyStorm, "notify"), ("chain", .actorHops, "chain"),
+    ] {
+      #expect(
+        refusal("--threshold \(line).\(allocations)", workload)
+          .contains("'\(operation)' is not done by one thread"))
+    }
+    for column in ["allocations_per_operation", "system_calls_per_commit"] {
+      #expect(
+        refusal("--processes 2 --threshold write.\(column)<5")
+          == "--threshold 'write.\(column)<5': with --processes '\(column)' stays empty, since each "
+          + "process counts its own")
+    }
+  }
+
   @Test func thresholdsCompare() throws {
     #expect(try Threshold("write.count<10").isMet(by: "9"))
     #expect(!(try Threshold("write.count<10").isMet(by: "10")))

@@ -152,6 +152,8 @@ final class ExplainedItem: Object {
     let flags = try FlagValues(words.split(separator: " ").map(String.init), known: RunFlags.known)
     let (settings, _) = try RunFlags.settings(flags)
     #expect(settings.objects == 200 && settings.command.contains("--value-size \(size)"))
+    // Evenly spread, and never more than so many.
+    #expect(try FileProfile(path: path, samplesMax: 150).classes.map(\.sampled).max() == 100)
     for format in ["json", "text", "markdown"] {
       let text = try inspect(format)
       #expect(!text.contains("secret"))

@@ -219,6 +219,17 @@ import Testing
       toFile: path + "/bundle.json", atomically: true, encoding: .utf8)
     let error = #expect(throws: UsageError.self) { try replay(path) }
     #expect(error?.message.contains("has schema version 2; this tool knows up to 1") == true)
+    bundle.schemaVersion = 0
+    try encodeJSON(bundle).write(
+      toFile: path + "/bundle.json", atomically: true, encoding: .utf8)
+    let none = #expect(throws: UsageError.self) { try replay(path) }
+    #expect(none?.message.contains("has schema version 0, which no hunt has written") == true)
+  }
+
+  /// Ctrl-C did nothing until the last schedule was repeated.
+  @Test func signalsEndTheRepetitionOfKeptSchedules() {
+    #expect(HuntVerb.hearsSignals(["--duration", "1s"]))
+    #expect(!HuntVerb.hearsSignals(["--replay-corpus"]))
   }
 
   @Test func foldersThatAreNoBundleAreRefused() throws {

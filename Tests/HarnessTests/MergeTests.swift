@@ -72,6 +72,28 @@ import Testing
     #expect(again.code == .success && again.output.contains("4 runs"))
   }
 
+  /// Of replicas that were interrupted between two, and of a merge that was killed, those that were
+  /// there passed for all.
+  @Test func runsThatAreNotAllAreTakenOnlyWhenAsked() throws {
+    let runs = try (1...3).map { try makeRun("shard-\($0)", "--seed \($0)") }
+    let joined = folder.path + "/joined"
+    #expect(try merge(runs + ["-o", joined]).code == .success)
+    let manifest = joined + "/manifest.json"
+    let text = try String(contentsOfFile: manifest, encoding: .utf8)
+    try text.replacing("\"complete\"", with: "\"partial\"")
+      .write(toFile: manifest, atomically: true, encoding: .utf8)
+    let words = [joined, try makeRun("shard-4", "--seed 4"), "-o", folder.path + "/all"]
+    #expect(refusal(words).contains("the results in '\(joined)' are partial: run it again"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/all"))
+    #expect(try merge(words + ["--partial"]).code == .success)
+    let output = CollectedOutput()
+    let page = folder.path + "/report.html"
+    #expect(try ReportVerb.run([joined, "-o", page], console: output.console()) == .success)
+    #expect(
+      output.errors.contains(
+        "warning: the results in '\(joined)' are partial: the page shows the 3 that there are"))
+  }
+
   @Test func whatDoesNotBelongTogetherIsRefused() throws {
     let one = try makeRun("one")
     let other = try makeRun("other", "--seed 2 --batch 3")

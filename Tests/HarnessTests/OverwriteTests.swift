@@ -57,6 +57,26 @@ import Testing
     names(name).filter { $0.hasPrefix("unfinished-") && !$0.contains("/") }.sorted()
   }
 
+  /// The folder was named in which they had been until they were complete.
+  @Test func resultsThatCannotBeShownAreNamedWhereTheyAre() throws {
+    let out = folder.file("out")
+    try run("--ops 20", to: out)
+    let errors = CollectedOutput()
+    let console = Console(
+      isTerminal: false, writingOutput: { _ in ENOSPC },
+      writingErrors: { text in
+        errors.console().noteRaw(text)
+        return 0
+      })
+    let surroundings = RunVerb.Surroundings(
+      console: console, interruption: { TimedInterruption() },
+      makeDriver: { _, _ in ModelEngine(bug: nil) })
+    let words = (Self.bare + "--ops 20 --overwrite").split(separator: " ").map(String.init)
+    let code = try RunVerb.run(words + ["--output", out], surroundings)
+    #expect(console.end(with: code) == .failed)
+    #expect(errors.errors.contains("; the results are in \(out)\n"), "\(errors.errors)")
+  }
+
   // MARK: - What is refused
 
   @Test func whatNoRunHasWrittenIsRefusedByItsName() throws {

@@ -65,6 +65,21 @@ import Testing
     }
   }
 
+  /// Names of phases may hold dots and signs, and all phases together have a name, too.
+  @Test func thresholdsNameAnyPhase() throws {
+    for (number, (threshold, isMet)) in [
+      ("v1.2.write.target_rate_per_s==400", true), ("a<b.write.target_rate_per_s>=1000", true),
+      ("a<b.write.target_rate_per_s<1000", false), ("measure.write.count>0", true),
+    ].enumerated() {
+      let plan = Self.plan.replacing("write.service_p50_ns<9000000000", with: threshold)
+        .replacing("\"calm\"", with: "\"v1.2\"").replacing("\"storm\"", with: "\"a<b\"")
+      let (code, output, errors) = try run([
+        try write(plan), "--output", folder.path + "/\(number)",
+      ])
+      #expect(code == (isMet ? .success : .thresholdMissed), "\(threshold): \(output) \(errors)")
+    }
+  }
+
   @Test func phasesHaveRowsOfTheirOwnAndTheirSum() throws {
     let out = folder.path + "/out"
     let (code, output, _) = try run([try write(Self.plan), "--output", out])
@@ -145,6 +160,14 @@ import Testing
     #expect(steps.map { $0["name"] as? String } == ["calm", "climb", "storm"])
     #expect((steps[1]["rate"] as? [String: Any])?["to_per_s"] as? Double == 2_000)
   }
+
+  /// Each of them is a time that can be; together they are more nanoseconds than can be counted.
+  private static let longPhases: String = {
+    let phases = (1...20).map { #"{"name": "p\#($0)", "duration": "11000d"}"# }
+    let faults = #"[{"kind": "kill", "process": "pins", "at": "1s"}]"#
+    return #"{"workload": "transfer", "background": [{"kind": "pins"}], "faults": \#(faults),"#
+      + #" "phases": ["# + "\n" + phases.joined(separator: ",\n") + "]}"
+  }()
 
   private static let refusals: [(text: String, message: String)] = [
     ("", "1: the plan ends too early"),
@@ -259,6 +282,7 @@ import Testing
       "1: thresholds: --threshold 'storm.write.count>1': 'storm' is no phase of this run, which "
         + "has no plan with phases"
     ),
+    (longPhases, "3: phases[1].duration: all phases so far are too long together"),
     ("{\"a\": \"x\ny\"}", "1: a text ends at the end of its line: a quote is missing"),
     ("{\"a\": 01}", "1: a number is not written that way"),
     ("{\"a\": tru}", "1: expected a value, found 't'"),

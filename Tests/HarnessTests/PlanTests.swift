@@ -112,6 +112,16 @@ import Testing
     }
   }
 
+  /// `1M/s` was read as `1m/s`, which is no rate.
+  @Test func ratesOfReadersAreReadAsTheyAreWritten() throws {
+    for text in [
+      "readers at 1M reads/s each on 2 cores", "Readers at 1000k Reads/s Each on 2 Cores",
+    ] {
+      let question = try PlanQuestion(text)
+      #expect(question.kind == .readers(readsPerSecond: 1e6, cores: 2), "\(text)")
+    }
+  }
+
   @Test func aDryRunNamesTheRunsAndMakesNone() throws {
     let result = try lawful.plan([
       "--ask", "file size at pins=20 pin-every=10 objects=10k", "--budget", "10s", "--dry-run",
@@ -216,6 +226,27 @@ import Testing
     #expect(page.contains("File against pins, their age and the rate"))
     for text in ["2.5 writes a second", "40 writes a second", "oldest pin 320s old"] {
       #expect(page.contains(text), "\(text)")
+    }
+  }
+
+  /// Lines of loads that have nothing to do with each other were drawn as one.
+  @Test func eachLoadHasCurvesOfItsOwn() throws {
+    let words = [
+      "--ask", "file size at pins=2 pin-every=1 objects=20k",
+      "--ask", "file size at pins=2 pin-every=1 objects=40k",
+      "--output", folder.path + "/plan", "--format", "json",
+    ]
+    let result = try lawful.plan(words + ["--from"] + (try lawfulRuns()))
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    #expect(json["interrupted"] as? Bool == false)
+    let rows = try lawful.rows("plan").filter { $0["kind"] == "curve" }
+    // Fewer than one transaction lies between no pins.
+    #expect(Set(rows).count == rows.count && !rows.isEmpty)
+    let page = try String(contentsOfFile: folder.path + "/plan/plan.html", encoding: .utf8)
+    for objects in ["20k", "40k"] {
+      #expect(page.contains("At any rate: objects=\(objects) batch=10"))
+      #expect(page.contains("File against pins: objects=\(objects) batch=10 pin-every=1"))
     }
   }
 

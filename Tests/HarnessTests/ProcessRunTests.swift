@@ -15,13 +15,13 @@ import Testing
 
   private func run(
     _ line: String, interruption: any Interruption = TimedInterruption(),
-    patienceNanoseconds: UInt64? = nil
+    patienceNanoseconds: UInt64? = nil, tool: String = Self.tool
   ) throws -> (code: ExitCode, output: String, errors: String) {
     let output = CollectedOutput()
     var surroundings = RunVerb.Surroundings(
       console: output.console(), interruption: { interruption },
       makeDriver: { try RealmDriver(path: $0, durability: $1) })
-    surroundings.tool = Self.tool
+    surroundings.tool = tool
     surroundings.patienceNanoseconds = patienceNanoseconds
     let words = line.split(separator: " ").map(String.init)
     let code = try RunVerb.run(words, surroundings)
@@ -194,6 +194,22 @@ import Testing
     #expect(output.contains("1 of 2 shards in "), "\(output)")
   }
 
+  /// Processes that end before they look for signals made an interrupted run one that has failed.
+  @Test func aUserMayHaveEnoughWhileProcessesBegin() throws {
+    let (out, begun, program) = (
+      folder.path + "/out", folder.path + "/begun", folder.path + "/program"
+    )
+    let text = "#!/bin/sh\ntouch '\(begun)'\nexec sleep 100\n"
+    try text.write(toFile: program, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let result = try run(
+      "readers-writer \(Self.load) --processes 2 --output \(out)",
+      interruption: FileInterruption(path: begun), tool: program)
+    #expect(result.code == .interrupted, "\(result.errors)")
+    let document = try RunDocument(path: out + "/run.json")
+    #expect(document.status == "interrupted" && document.failure == nil)
+  }
+
   @Test func aUserWhoHasEnoughKeepsWhatThereIs() throws {
     let out = folder.path + "/out"
     let result = try run(
@@ -217,6 +233,12 @@ import Testing
     let error = #expect(throws: UsageError.self) { try run(line + " --dry-run") }
     #expect(error?.message.contains(words) == true)
   }
+}
+
+/// Asks for a stop as soon as a file is there.
+private struct FileInterruption: Interruption {
+  let path: String
+  func isRequested() -> Bool { FileManager.default.fileExists(atPath: path) }
 }
 
 /// Kills a process of a run as soon as it has measured something; never asks for an end.

@@ -105,7 +105,9 @@ import Testing
     #expect(refusal([good, "--blocks", "5"]).contains("--blocks"))
     #expect(refusal([good, "--format", "junit"]).contains("text, markdown or json"))
     #expect(refusal([good, good]).contains("one file"))
-    #expect(refusal([good, "--budget", "1m"]).contains("contradict"))
+    for flag in [["--budget", "1m"], ["--strict"], ["--partial"]] {
+      #expect(refusal([good] + flag).contains("contradict"))
+    }
     #expect(
       refusal([good, "--max-regression", "red.service_p50_ns=2%"]).contains("no run has the row"))
   }

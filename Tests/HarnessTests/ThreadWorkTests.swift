@@ -204,6 +204,32 @@ import Testing
     #expect(run.rows["insert"]!["allocations_per_operation"] == "")
   }
 
+  /// A baseline of an earlier version, or of a machine without a counter, has none: the times that
+  /// both have decide.
+  @Test func instructionsDecideWhereEveryRunHasThem() throws {
+    let runs = FigureFolders(folder: folder)
+    var read = ["service_p50_ns": "1000"]
+    let old = try (0..<2).map { try runs.make("old-\($0)", ["read": read]) }
+    read["instructions_per_operation"] = "5000.0"
+    let new = try (0..<4).map { try runs.make("new-\($0)", ["read": read]) }
+    /// Whether they decide, and the rows of which nobody can tell.
+    func gate(_ sides: [[String]]) throws -> (gate: String?, undecided: [String]) {
+      let output = CollectedOutput()
+      let words = [sides[0][0], sides[1][0], "--baseline", sides[0][1], "--candidate", sides[1][1]]
+      _ = try CompareVerb.run(
+        words + ["--format", "json", "--output", folder.file("compare.csv")],
+        console: output.console(), interruption: { TimedInterruption() })
+      let json = try JSONSerialization.jsonObject(with: Data(output.output.utf8))
+      let told = try #require(json as? [String: Any])
+      let rows = try #require(told["rows"] as? [[String: Any]])
+      let row = rows.first { $0["metric"] as? String == "instructions_per_operation" }
+      return (row?["gate"] as? String, told["undecided"] as? [String] ?? [])
+    }
+    let mixed = try gate([old, Array(new[..<2])])
+    #expect(mixed.gate == "no" && !mixed.undecided.contains { $0.contains("instructions") })
+    #expect(try gate([Array(new[..<2]), Array(new[2...])]).gate == "yes")
+  }
+
   /// Of RealmSwift: what compare takes as exact has to be.
   @Test(arguments: [
     ("read", "readers-writer --readers 1 --writers 0 --ops 5000"),

@@ -200,6 +200,36 @@ import Testing
     #expect(try TrendHistory(folder: history).entries.count == 21)
   }
 
+  /// As histories of two branches come out that were joined line by line.
+  @Test func linesInAnotherOrderAndTwiceAreTheSameHistory() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<20 { table.append(cells(number, (number < 12 ? 402 : 502) - number % 3)) }
+    let lines = table.text.split(separator: "\n").map(String.init)
+    let (early, late) = (lines[1...12], lines[13...])
+    let joined = [lines[0]] + late + early + early.suffix(3)
+    let text = joined.joined(separator: "\n") + "\n"
+    let history = try write(text)
+    let result = try report(["--trend", history, "-o", folder.file("trend.html")])
+    #expect(result.output.contains("read.service_p50_ns changed by 24.9 % at commit12 (run-12)"))
+    #expect(result.errors.isEmpty, "\(result.errors)")
+    #expect(try page().contains("readers-writer, 20 runs"))
+    #expect(try String(contentsOfFile: history + "/history.csv", encoding: .utf8) == text)
+  }
+
+  /// As an editor of another system has saved it: the next line was taken for the end of a cut one.
+  @Test func otherLineEndsAreNoCut() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<3 { table.append(cells(number, 400, machine: "caf\u{e9}, 2 cores")) }
+    let history = try write(table.text.replacing("\n", with: "\r\n"))
+    let run = try makeRun("run")
+    for words in [[run], []] {
+      let result = try report(
+        ["--trend", history] + words + ["-o", folder.file("trend.html"), "--overwrite"])
+      #expect(result.code == .success && result.errors.isEmpty, "\(result.errors)")
+    }
+    #expect(try TrendHistory(folder: history).entries.count == 4)
+  }
+
   @Test func machinesOfOneHistoryAreSeriesOfTheirOwn() throws {
     var table = CSVTable(columns: TrendHistory.columns)
     for number in 0..<24 {

@@ -176,12 +176,7 @@ package enum CompareVerb: VerbDescription {
 
   /// The runs of a folder, whose replicas have to be all that were asked for.
   private static func runs(in folder: String, _ rules: ComparisonRules) throws -> [MeasuredRun] {
-    if !rules.acceptsPartial, let status = FolderManifest.status(of: folder), status != "complete" {
-      throw ResultsError(
-        "the results in '\(folder)' are \(status): run it again, leave them out, or take what there "
-          + "is with --partial")
-    }
-    return try MeasuredRun.all(in: folder)
+    try MeasuredRun.all(in: folder, acceptsPartial: rules.acceptsPartial)
   }
 
   /// The folder of the candidate; exit code 5 is for baselines.
@@ -319,6 +314,9 @@ package enum CompareVerb: VerbDescription {
   ) throws -> ExitCode {
     for flag in ["executables", "duet", "budget", "baseline", "candidate", "write", "output"] {
       try values.refuse(flag, with: "resample", because: "nothing is run or written")
+    }
+    for flag in ["partial", "strict"] {
+      try values.refuse(flag, with: "resample", because: "it tells of gates, and is none")
     }
     guard values.positional.isEmpty else {
       throw UsageError(

@@ -16,7 +16,7 @@ enum EndingStops {
     setMisuseObserver { misuse in
       // What a file fails with is nobody's misuse.
       if misuse.kind == .storage { end(.failed, "error: \(misuse.message)", console) }
-      end(.usage, "realm-bench: \(verb): \(misuse.message)", console)
+      end(.usage, "\(Tool.current.name): \(verb): \(misuse.message)", console)
     }
     defer {
       setDamageObserver(nil)

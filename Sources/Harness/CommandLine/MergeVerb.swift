@@ -56,8 +56,9 @@ package enum MergeVerb: VerbDescription {
     let merged: MergedRuns
     let table: CSVTable
     do {
-      let runs = try sources.flatMap { try MeasuredRun.all(in: $0) }
-      merged = try MergedRuns(runs, isPartial: values.has("partial"))
+      let isPartial = values.has("partial")
+      let runs = try sources.flatMap { try MeasuredRun.all(in: $0, acceptsPartial: isPartial) }
+      merged = try MergedRuns(runs, isPartial: isPartial)
       // Before anything is written: what cannot be added up leaves nothing behind.
       table = try merged.merged()
       for (name, columns) in ResultSchema.tables {

@@ -81,8 +81,12 @@ package enum ReportVerb: VerbDescription {
       picture == nil ? .page : .picture)
     let text: String
     do {
-      let sides = try values.paths("report").map {
-        try MeasuredRun.all(in: try Baselines.resolve($0))
+      let folders = try values.paths("report").map { try Baselines.resolve($0) }
+      let sides = try folders.map { try MeasuredRun.all(in: $0) }
+      // What a run says of itself stands on the page; nobody there misses a run.
+      for (folder, runs) in zip(folders, sides) where runs.map(\.folder) != [folder] {
+        guard let shortage = FolderManifest.shortage(of: folder) else { continue }
+        console.note("warning: \(shortage): the page shows the \(runs.count) that there are")
       }
       for run in sides.flatMap(\.self) {
         for name in run.missingHistograms {

@@ -441,7 +441,7 @@ package enum RunFlags {
       if let obstacle = EngineKind.named(name)?.obstacle(to: settings.workload) {
         throw UsageError(
           "--engine: \(name) cannot run \(settings.workload.rawValue), which \(obstacle); "
-            + "'realm-bench list engines' says what it can")
+            + "'\(Tool.current.invocation) list engines' says what it can")
       }
       if name != "realm" && settings.processes > 1 {
         throw UsageError(

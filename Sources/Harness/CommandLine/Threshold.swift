@@ -27,10 +27,12 @@ package struct Threshold: Equatable, Sendable {
   package init(_ text: String, suggesting measured: [String]? = nil) throws(UsageError) {
     let compact = text.filter { $0 != " " }
     var found: (Comparison, Substring, Substring)?
-    if let start = compact.firstIndex(where: { "<>=".contains($0) }) {
-      let rest = compact[start...]
-      for comparison in Comparison.allCases where rest.hasPrefix(comparison.rawValue) {
-        found = (comparison, compact[..<start], rest.dropFirst(comparison.rawValue.count))
+    // The last one: the name of a phase may hold some, a number none.
+    if let end = compact.lastIndex(where: { "<>=".contains($0) }) {
+      let head = compact[...end]
+      for comparison in Comparison.allCases where head.hasSuffix(comparison.rawValue) {
+        let name = head.dropLast(comparison.rawValue.count)
+        found = (comparison, name, compact[compact.index(after: end)...])
         break
       }
     }
@@ -89,11 +91,39 @@ package struct Threshold: Equatable, Sendable {
       throw UsageError(
         "--threshold '\(text)': only \(committing.joined(separator: ", ")) has '\(column)'")
     }
+    if GateRow.notAlwaysCounted.contains(column), let reason = reasonNotCounted(operation, settings)
+    {
+      throw UsageError("--threshold '\(text)': \(reason)")
+    }
+  }
+
+  /// Why a column of what is counted beside time stays empty, if it does.
+  private func reasonNotCounted(_ operation: Operation, _ settings: RunSettings) -> String? {
+    if settings.processes > 1 {
+      return "with --processes '\(column)' stays empty, since each process counts its own"
+    }
+    if column == GateRow.systemCalls {
+      let other = settings.engines.first { $0 != RealmDescription.name }
+      return other.map { "\($0) does not count '\(column)', which stays empty" }
+    }
+    if !settings.workload.facts.countsWork(of: operation) {
+      return "'\(operation)' is not done by one thread from its begin to its end, so '\(column)' "
+        + "stays empty"
+    }
+    if column == GateRow.allocations {
+      return ThreadWork.countsAllocations
+        ? nil : "a build with a sanitizer counts no allocations; use one without"
+    }
+    return ThreadWork.countsInstructions
+      ? nil
+      : "nobody can count instructions here ('\(Tool.current.invocation) doctor' says more); "
+        + "'\(GateRow.allocations)' is counted everywhere"
   }
 
   /// The phase whose figure it is.
   package func phase(of settings: RunSettings) throws(UsageError) -> Phase {
-    guard let phase else { return operation?.phase ?? .measure }
+    // As the rows of all phases together have it.
+    guard let phase, phase != operation?.phase.name else { return operation?.phase ?? .measure }
     let names = settings.script.steps.map(\.name)
     if let number = names.firstIndex(of: phase) { return .step(number) }
     let nearest = nearestName(phase, in: names).map { "; did you mean '\($0)'?" }

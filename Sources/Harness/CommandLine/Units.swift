@@ -47,6 +47,9 @@ package enum Units {
   }()
   private static let multiples: [String: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9]
 
+  /// No duration is as long: some of them are added up.
+  package static let nanosecondsMax: UInt64 = 1_000_000_000_000_000_000
+
   /// Nanoseconds of a duration such as `30s`, `1.5ms`, `1m30s`.
   package static func nanoseconds(_ text: String, flag: String) throws(UsageError) -> UInt64 {
     var rest = text.filter { $0 != " " }[...]
@@ -64,7 +67,9 @@ package enum Units {
       last = unit
       sum += value * unit
     } while !rest.isEmpty
-    guard sum < 1e18 else { throw UsageError("\(flag): '\(text)' is too long") }
+    guard sum.rounded() < Double(nanosecondsMax) else {
+      throw UsageError("\(flag): '\(text)' is too long")
+    }
     return UInt64(sum.rounded())
   }
 
@@ -318,7 +323,8 @@ package enum Units {
     guard !text.isEmpty, text.first != ".", text.last != ".",
       text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (48...57).contains($0) })
     else { return nil }
-    return Double(text)
+    // Of too many digits it would be no number any more.
+    return Double(text).flatMap { $0.isFinite ? $0 : nil }
   }
 
   /// A number from 0 on, such as 0.25, 5%, 1/32 or 1e-7: with an exponent where `text(share:)`

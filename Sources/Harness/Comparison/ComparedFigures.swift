@@ -203,6 +203,9 @@ struct ComparedFigures {
   private func decidesByItself(_ row: GateRow) -> Bool {
     guard row.isUsualGate else { return false }
     if row.decidesIfExact { return isExact(row) }
+    // Which machine counts them, and since which version, says nothing of the program: its times
+    // do.
+    if row.metric == GateRow.instructions { return known(row) != nil }
     guard row.metric == GateRow.growth else { return true }
     // A file that has its size grows by chance, if at all: there is no growth to speak of unless
     // every run of a side has some.

@@ -129,6 +129,15 @@ package struct MeasuredRun: Sendable {
     return try replicas.sorted().map { try MeasuredRun(folder: "\(folder)/\($0)") }
   }
 
+  /// The same; without `acceptsPartial` they have to be all that were asked for.
+  package static func all(in folder: String, acceptsPartial: Bool) throws -> [MeasuredRun] {
+    if !acceptsPartial, let shortage = FolderManifest.shortage(of: folder) {
+      throw ResultsError(
+        "\(shortage): run it again, leave them out, or take what there is with --partial")
+    }
+    return try all(in: folder)
+  }
+
   /// - Parameter isWhole: whether a line without all its cells is damage: a run that was killed
   ///   leaves one at the end.
   private static func table(

@@ -60,7 +60,7 @@ package struct FileProfile: Codable, Sendable {
     version = realm.currentVersion
     classes = description.tables.map { table in
       let objects = realm.dynamicObjects(table.name)
-      let step = max(1, objects.count / samplesMax)
+      let step = max(1, (objects.count + samplesMax - 1) / samplesMax)
       let sampled = stride(from: 0, to: objects.count, by: step).map { objects[$0] }
       let properties = table.columns.map { column in
         PropertyProfile(
@@ -104,6 +104,7 @@ package struct FileProfile: Codable, Sendable {
     }
     let size = ValueSize(
       percentiles: [\.minimum, \.p50, \.p90, \.p99, \.maximum].map { sum($0) })
-    return "realm-bench run readers-writer --objects \(objects) --value-size \(Units.text(size))"
+    return "\(Tool.current.name) run readers-writer --objects \(objects) "
+      + "--value-size \(Units.text(size))"
   }
 }

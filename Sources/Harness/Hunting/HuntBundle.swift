@@ -60,6 +60,10 @@ package struct HuntBundle: Codable, Sendable {
         message: "'\(path)' has schema version \(bundle.schemaVersion); this tool knows up to "
           + "\(schemaVersion): use a newer \(Tool.current.name)")
     }
+    guard bundle.schemaVersion > 0 else {
+      throw Unusable(
+        message: "'\(path)' has schema version \(bundle.schemaVersion), which no hunt has written")
+    }
     if !bundle.schedule.isEmpty, let mistake = mistake(inSchedule: bundle.schedule) {
       throw Unusable(message: "'\(path)' is no bundle of a hunt: \(mistake)")
     }

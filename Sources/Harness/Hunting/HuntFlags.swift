@@ -50,7 +50,7 @@ package struct HuntSettings: Sendable {
       try values.refuse(
         "bugs", with: other, because: "the score has programs and strategies of its own")
     }
-    for other in ["scenario", "duration", "shard", "processes", "strategy"] {
+    for other in ["scenario", "duration", "seed", "shard", "processes", "strategy"] {
       try values.refuse(
         "replay-corpus", with: other, because: "a kept schedule is repeated as it is")
     }
@@ -94,11 +94,8 @@ package struct HuntSettings: Sendable {
       scenario = name
     }
     if let text = values.first("shard") {
-      let parts = text.split(separator: "/").map { Int($0) }
-      guard parts.count == 2, let number = parts[0], let count = parts[1], number >= 1,
-        number <= count
-      else { throw UsageError("--shard needs K/N with K from 1 to N, not '\(text)'") }
-      shard = (number, count)
+      let part = try Shard(text, flag: "--shard")
+      shard = (part.number, part.count)
     }
     showsScore = values.has("bugs")
     replaysCorpus = values.has("replay-corpus")

@@ -250,13 +250,20 @@ final class HuntRun {
         + "\(decimal(failure.seconds ?? 0, places: 3)) s")
     try bundle.write(to: folder, failure, table: table)
     try write(failure: (program, failure))
-    if !program.hasBug && !failure.schedule.isEmpty { try bundle.keep() }
+    if !program.hasBug && !failure.schedule.isEmpty { keep(bundle) }
     if !failure.schedule.isEmpty {
       console.print("\(Tool.current.invocation) replay \(LiteralPath.quoted(folder.destination))")
     }
     console.print(folder.destination)
     return failure.kind == .notReproducible || failure.kind == .hang
       ? .internalError : .invariantViolated
+  }
+
+  /// Adds it to those that `--replay-corpus` repeats; the results are elsewhere, and whole.
+  private func keep(_ bundle: HuntBundle) {
+    do { try bundle.keep() } catch {
+      console.note("warning: not kept in '\(HuntBundle.corpus)': \(error.explanation)")
+    }
   }
 
   private func write(failure: (program: HuntProgram, failure: RaceFailure)?) throws {

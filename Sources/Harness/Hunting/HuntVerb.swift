@@ -18,7 +18,10 @@ package enum HuntVerb: VerbDescription {
     Exit codes: 0 nothing found, 3 a program fails, 70 the tool is at fault.
     """
 
-  package static func hearsSignals(_ arguments: [String]) -> Bool { true }
+  /// A kept schedule is soon repeated, and nobody looks for signals meanwhile: they end it.
+  package static func hearsSignals(_ arguments: [String]) -> Bool {
+    !arguments.contains("--replay-corpus")
+  }
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     FixedHashes.beginAnew(name)
@@ -127,8 +130,8 @@ package enum ReplayVerb: VerbDescription {
       program.canRun(.explored(.portfolio))
     else {
       throw UsageError(
-        "replay: this build has no program '\(bundle.scenario)'; 'scripts/hunt replay \(path)' "
-          + "makes the build that has all of them")
+        "replay: this build has no program '\(bundle.scenario)'; 'scripts/hunt replay "
+          + "\(LiteralPath.quoted(path))' makes the build that has all of them")
     }
     guard !bundle.schedule.isEmpty else {
       throw UsageError("replay: the failure has no schedule: \(bundle.reason)")

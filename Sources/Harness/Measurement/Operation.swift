@@ -13,11 +13,16 @@ package struct Operation: Hashable, Sendable, CustomStringConvertible {
     let commits: Bool
     /// A step of another operation, which needs no place of its own in the progress line.
     let isMinor: Bool
+    /// Whether one thread does it from its begin to its end.
+    let isOfOneThread: Bool
 
-    init(_ name: String, commits: Bool = false, isMinor: Bool = false) {
+    init(
+      _ name: String, commits: Bool = false, isMinor: Bool = false, isOfOneThread: Bool = true
+    ) {
       self.name = name
       self.commits = commits
       self.isMinor = isMinor
+      self.isOfOneThread = isOfOneThread
     }
   }
 
@@ -65,10 +70,14 @@ package struct Operation: Hashable, Sendable, CustomStringConvertible {
     Facts("insert", commits: true), Facts("read"), Facts("refresh", isMinor: true),
     Facts("write", commits: true), Facts("sum"), Facts("freeze", isMinor: true),
     Facts("update", commits: true), Facts("scan"), Facts("read-modify-write", commits: true),
-    Facts("migrate", commits: true), Facts("chain"), Facts("request", isMinor: true),
-    Facts("begin", isMinor: true), Facts("accept", isMinor: true),
-    Facts("durable", commits: true), Facts("burst", isMinor: true), Facts("hop", isMinor: true),
-    Facts("reference"), Facts("resolve"), Facts("recover"), Facts("notify"),
+    Facts("migrate", commits: true), Facts("chain", isOfOneThread: false),
+    Facts("request", isMinor: true, isOfOneThread: false),
+    Facts("begin", isMinor: true, isOfOneThread: false),
+    Facts("accept", isMinor: true, isOfOneThread: false),
+    Facts("durable", commits: true, isOfOneThread: false),
+    Facts("burst", isMinor: true, isOfOneThread: false),
+    Facts("hop", isMinor: true, isOfOneThread: false), Facts("reference"), Facts("resolve"),
+    Facts("recover", isOfOneThread: false), Facts("notify", isOfOneThread: false),
   ]
 
   // MARK: - Those of a program
@@ -121,6 +130,8 @@ package struct Operation: Hashable, Sendable, CustomStringConvertible {
   package var commits: Bool { facts.commits }
   /// A step of another operation, which needs no place of its own in the progress line.
   package var isMinor: Bool { facts.isMinor }
+  /// Whether the tool's workloads have one thread do it from its begin to its end.
+  package var isOfOneThread: Bool { facts.isOfOneThread }
   /// The phase whose figures are the run's result.
   package var phase: Phase { self == .recover ? .recover : .measure }
 

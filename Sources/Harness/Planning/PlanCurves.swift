@@ -56,12 +56,12 @@ struct PlanCurves {
     }
     for factor in [0.25, 0.5, 1, 2, 4] {
       var pins = setting
-      pins.pins = max(1, (setting.pins * factor).rounded())
+      pins.pins = Self.whole(setting.pins * factor)
       add("file-pins", .fileBytes, pins)
       add("memory-pins", .memoryBytes, pins)
       var age = setting
       age.ageSeconds = setting.ageSeconds.map { $0 * factor }
-      age.pinEvery = setting.pinEvery.map { $0 * factor }
+      age.pinEvery = setting.pinEvery.map { Self.whole($0 * factor) }
       add("file-age", .fileBytes, age)
       guard setting.ageSeconds != nil else { continue }
       var rate = setting
@@ -82,9 +82,9 @@ struct PlanCurves {
       for age in factors {
         for pins in factors {
           var asked = setting
-          asked.pins = max(1, (setting.pins * pins).rounded())
+          asked.pins = Self.whole(setting.pins * pins)
           asked.ageSeconds = setting.ageSeconds.map { $0 * age }
-          asked.pinEvery = setting.pinEvery.map { $0 * age }
+          asked.pinEvery = setting.pinEvery.map { Self.whole($0 * age) }
           asked.ratePerSecond = setting.ratePerSecond.map { $0 * rate }
           guard let estimate = model.estimate(.fileBytes, asked) else { continue }
           points.append(
@@ -96,7 +96,21 @@ struct PlanCurves {
     return points
   }
 
+  /// Pins, and transactions between two, are at least one.
+  private static func whole(_ value: Double) -> Double { max(1, value.rounded()) }
+
   static let surfaceName = "file-pins-age-rate"
+
+  /// A setting of a point without what its curve varies.
+  static func unvaried(_ setting: PlanSetting, in curve: String) -> PlanSetting {
+    var setting = setting
+    let words = curve.split(separator: "-")
+    if words.contains("pins") { setting.pins = 0 }
+    if words.contains("age") { (setting.ageSeconds, setting.pinEvery) = (nil, nil) }
+    if words.contains("rate") || words.contains("throughput") { setting.ratePerSecond = nil }
+    if words.contains("cores") { (setting.readers, setting.cores) = (0, nil) }
+    return setting
+  }
 
   func reads(_ setting: PlanSetting) -> [PlanCurvePoint] {
     [1, 2, 4, 8, 16, 32, 64].compactMap { count in

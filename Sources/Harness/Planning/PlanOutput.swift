@@ -77,7 +77,7 @@ package struct PlanOutput {
     var cells = range(check.predicted)
     cells["question"] = question
     cells["measured"] = exact(check.measured)
-    cells["error_percent"] = decimal(check.errorPercent, places: 2)
+    cells["error_percent"] = percent(check)
     cells["within"] = check.isWithin ? "yes" : "no"
     cells["command"] = check.command
     add(&table, kind, check.setting, check.metric.name, check.metric.unit, cells)
@@ -104,6 +104,11 @@ package struct PlanOutput {
     cells["writers"] = exact(setting.writers)
     cells["durability"] = setting.durability.rawValue
     table.append(Self.columns.map { cells[$0] })
+  }
+
+  /// Nil where nothing was measured that it could be a share of.
+  private func percent(_ check: PlanCheck) -> String? {
+    check.errorPercent.isFinite ? decimal(check.errorPercent, places: 2) : nil
   }
 
   private func range(_ estimate: PlanEstimate) -> [String: String] {
@@ -274,6 +279,8 @@ package struct PlanOutput {
     var rows: [[String: JSONCell]]
     var notes: [String: [String]]
     var warnings: [String]
+    /// The answers are from what was measured until then.
+    var interrupted: Bool
   }
 
   private func json() throws -> String {
@@ -292,6 +299,6 @@ package struct PlanOutput {
     return try encodeJSON(
       JSONForm(
         folder: folder, machine: result.machine, rows: rows, notes: notes,
-        warnings: result.warnings))
+        warnings: result.warnings, interrupted: result.isInterrupted))
   }
 }

@@ -12,10 +12,16 @@ package struct PlanPage {
     var page = ReportPage("Capacity plan")
     page.add("Answers", answers())
     for (curve, title, variable) in Self.charts {
-      let chart = chart(curve, title, variable)
-      if !chart.isEmpty { page.add(title, chart.html()) }
+      let groups = groups(curve)
+      let charts = groups.map { words, points in
+        chart(curve, title + (groups.count > 1 ? ": \(words)" : ""), variable, points)
+      }.filter { !$0.isEmpty }
+      if !charts.isEmpty { page.add(title, charts.map { $0.html() }.joined()) }
     }
-    let surface = surfaceCharts()
+    let surfaces = groups(PlanCurves.surfaceName)
+    let surface = surfaces.flatMap { words, points in
+      surfaceCharts(points, of: surfaces.count > 1 ? ": \(words)" : "")
+    }
     if !surface.isEmpty {
       page.add("File against pins, their age and the rate", surface.map { $0.html() }.joined())
     }
@@ -61,9 +67,23 @@ package struct PlanPage {
       }, source: "plan.csv")
   }
 
+  /// The points of a curve by what it leaves as it is, which is told in words: those of questions
+  /// about different loads lie on no common line.
+  private func groups(_ curve: String) -> [(words: String, points: [PlanCurvePoint])] {
+    var groups: [(setting: PlanSetting, points: [PlanCurvePoint])] = []
+    for point in result.curves where point.curve == curve {
+      let setting = PlanCurves.unvaried(point.setting, in: curve)
+      if let place = groups.firstIndex(where: { $0.setting == setting }) {
+        groups[place].points.append(point)
+      } else {
+        groups.append((setting, [point]))
+      }
+    }
+    return groups.map { ($0.setting.text, $0.points) }
+  }
+
   /// A chart for each rate, with a line for each age.
-  private func surfaceCharts() -> [LineChart] {
-    let points = result.curves.filter { $0.curve == PlanCurves.surfaceName }
+  private func surfaceCharts(_ points: [PlanCurvePoint], of load: String) -> [LineChart] {
     let byRate = Dictionary(grouping: points) { $0.setting.ratePerSecond ?? 0 }
     return byRate.sorted { $0.key < $1.key }.map { rate, points in
       let byAge = Dictionary(grouping: points) { $0.setting.ageSeconds ?? $0.setting.pinEvery ?? 0 }
@@ -76,13 +96,14 @@ package struct PlanPage {
       var y = ChartAxis(PlanMetric.fileBytes.name) { PlanMetric.fileBytes.readable($0) }
       y.isBinary = true
       return LineChart(
-        rate > 0 ? "\(PlanSetting.count(rate)) writes a second" : "At any rate",
+        (rate > 0 ? "\(PlanSetting.count(rate)) writes a second" : "At any rate") + load,
         source: "plan.csv", x: ChartAxis("pins") { PlanSetting.count($0.rounded()) }, y: y, series)
     }
   }
 
-  private func chart(_ curve: String, _ title: String, _ variable: String) -> LineChart {
-    let points = result.curves.filter { $0.curve == curve }
+  private func chart(
+    _ curve: String, _ title: String, _ variable: String, _ points: [PlanCurvePoint]
+  ) -> LineChart {
     func place(_ setting: PlanSetting) -> Double {
       switch curve {
       case "file-pins", "memory-pins": setting.pins

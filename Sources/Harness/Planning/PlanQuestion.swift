@@ -218,7 +218,9 @@ package struct PlanQuestion: Equatable, Sendable {
     guard words[1] == "at", let on = words.firstIndex(of: "on"), on >= 3, words.count == on + 3,
       ["core", "cores"].contains(words[on + 2])
     else { throw notUnderstood(text) }
-    let rate = words[2..<on].filter { $0 != "each" }.joined().replacing("reads/s", with: "/s")
+    // As it was written: M and m are not the same.
+    let rate = phrase[2..<on].filter { $0.lowercased() != "each" }.joined()
+      .replacingOccurrences(of: "reads/s", with: "/s", options: .caseInsensitive)
     return .readers(
       readsPerSecond: try PlanWords.rate(rate),
       cores: try PlanWords.count(words[on + 1], "cores", 1...4_096))

@@ -116,6 +116,7 @@ private struct Reader {
   {
     position += 1
     var members: [LocatedJSON.Member] = []
+    var names: Set<String> = []
     if take("}") { return members }
     while true {
       skipSpace()
@@ -124,9 +125,7 @@ private struct Reader {
         throw error("expected a name in quotes, found '\(found)'")
       }
       let name = try string()
-      guard !members.contains(where: { $0.name == name }) else {
-        throw error("'\(name)' is there twice")
-      }
+      guard names.insert(name).inserted else { throw error("'\(name)' is there twice") }
       guard take(":") else { throw error("expected ':' after '\(name)', found '\(found)'") }
       members.append(.init(name: name, line: start, value: try value(depth: depth + 1)))
       if take("}") { return members }

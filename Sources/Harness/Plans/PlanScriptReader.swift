@@ -28,6 +28,7 @@ struct PlanScriptReader {
       script.steps.append(step)
     }
     try refuseMixedLoops(script.steps, phases)
+    try refuseTooLong(script.steps, phases)
     let loads = try fields.list("background")
     for (number, json) in loads.enumerated() {
       let load = try background(json, "background[\(number)]")
@@ -113,6 +114,19 @@ struct PlanScriptReader {
       throw UsageError(
         "\(path):\(phases[other].line): phases[\(other)].\(name): either all phases have one, or none"
       )
+    }
+  }
+
+  /// Together they are no longer than one may be: times are added up in nanoseconds.
+  private func refuseTooLong(_ steps: [RunStep], _ phases: [LocatedJSON]) throws(UsageError) {
+    var sum: UInt64 = 0
+    for (number, step) in steps.enumerated() {
+      sum += step.durationNs ?? 0
+      guard sum < Units.nanosecondsMax else {
+        throw UsageError(
+          "\(path):\(phases[number].line): phases[\(number)].duration: all phases so far are too "
+            + "long together")
+      }
     }
   }
 

@@ -74,12 +74,15 @@ package struct TrendHistory {
     header = columns
     if lines.count == 1 {
       preamble = "\n"
-    } else if !text.hasSuffix("\n") {
+    } else if text.utf8.last != UInt8(ascii: "\n") {
       // A figure that has lost its last digits is still a number: one cell too many keeps the line
       // from ever being read as whole.
       preamble = ",cut off\n"
     }
+    // Two histories that were joined line by line may have a line of both.
+    var known: Set<Substring> = []
     for (number, line) in lines.enumerated().dropFirst() where !line.isEmpty {
+      guard known.insert(line).inserted else { continue }
       let isCut = number == lines.count - 1
       guard !isCut, let entry = Self.cells(line).flatMap(entry) else {
         leftOut.append(
@@ -224,7 +227,7 @@ package struct TrendHistory {
   package struct Series {
     package var plan: String
     package var machine: String
-    /// In the order in which they came.
+    /// In the order in which they began, whatever that of the lines is.
     package var entries: [Entry]
     /// How many more there are that are not valid.
     package var invalid: Int
@@ -234,7 +237,11 @@ package struct TrendHistory {
   package var series: [Series] {
     var places: [String: Int] = [:]
     var all: [Series] = []
-    for entry in entries {
+    // Of those that began in one second, the one that was added first.
+    let ordered = entries.enumerated().sorted {
+      ($0.element.startedAt, $0.offset) < ($1.element.startedAt, $1.offset)
+    }
+    for (_, entry) in ordered {
       let place = places[entry.plan + "\n" + entry.machine] ?? all.count
       if place == all.count {
         places[entry.plan + "\n" + entry.machine] = place

@@ -43,6 +43,14 @@ package struct FolderManifest: Codable, Sendable {
     return FileManager.default.contents(atPath: folder + "/" + fileName)
       .flatMap { try? decoder.decode(FolderManifest.self, from: $0).status }
   }
+
+  /// That some of what was to be in a folder is missing, in words; nil where all is there, and
+  /// where no such file tells.
+  static func shortage(of folder: String) -> String? {
+    status(of: folder).flatMap {
+      $0 == "complete" ? nil : "the results in '\(folder)' are \($0)"
+    }
+  }
 }
 
 /// What is known of the files that belong to a folder.

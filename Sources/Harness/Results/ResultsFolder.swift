@@ -379,6 +379,7 @@ extension ResultsFolder {
   func end(isComplete: Bool, otherwise code: ExitCode, _ console: Console) -> ExitCode {
     do {
       let place = try end(isComplete: isComplete)
+      console.keeps(place)
       if place != destination {
         console.note(
           "'\(destination)' still holds the earlier results; those of this run, which are not "

@@ -43,6 +43,9 @@ package enum ActorHopsDescription: WorkloadDescription {
     settings.threads
   }
 
+  /// Actors go on with what others have begun, on any thread.
+  package static func countsWork(of operation: Operation) -> Bool { false }
+
   package static func shape(_ settings: RunSettings) -> String {
     "\(settings.threads) chains of \(settings.readers) actors, "
       + (settings.hops.map { "\(grouped($0)) hops, " } ?? "")

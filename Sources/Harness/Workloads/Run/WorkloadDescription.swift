@@ -50,6 +50,9 @@ package protocol WorkloadDescription: Sendable {
   static func operations(_ settings: RunSettings) -> [Operation]
   /// How many threads do an operation.
   static func threads(of operation: Operation, _ settings: RunSettings) -> Int
+  /// Whether allocations and instructions of an operation are counted; by default those of one
+  /// thread.
+  static func countsWork(of operation: Operation) -> Bool
   /// Threads and sizes in words.
   static func shape(_ settings: RunSettings) -> String
   /// What ends the measured phase after a number of operations; nil = by time.
@@ -84,6 +87,7 @@ extension WorkloadDescription {
   package static func setDefaults(_ settings: inout RunSettings) {}
   package static func operationsOfPhase(_ settings: RunSettings) -> Int? { settings.operations }
   package static func inFlight(_ settings: RunSettings) -> Int { 0 }
+  package static func countsWork(of operation: Operation) -> Bool { operation.isOfOneThread }
   package static func check(_ settings: RunSettings) throws(UsageError) {}
 
   package static func openDriver<Driver: EngineDriver>(

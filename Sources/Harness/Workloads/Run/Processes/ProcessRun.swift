@@ -2,6 +2,7 @@
 // has them begin together, watches, judges what they leave, and joins what they have measured:
 // histograms are added, samples stand below each other, nothing is averaged.
 internal import Foundation
+internal import Glibc
 internal import Platform
 
 /// Runs a workload in several processes.
@@ -334,6 +335,8 @@ package final class ProcessRun<Driver: EngineDriver> {
             ? ""
             : ", and what it had measured, but for its samples in "
               + folder(of: number)))
+    } else if isInterrupted, ending.signal == SIGTERM {
+      // Told to end before it could hear of it: it had not begun, as the results say.
     } else if let signal = ending.signal {
       failures.append(
         "\(name) was ended by signal \(signal) before the run was over: what it had measured is "
