@@ -5,8 +5,8 @@ internal import RacePrograms
 
 /// Memory without any protection, so that the compiler lets threads share it.
 private final class Plain: @unchecked Sendable {
-  // Unsound on purpose: these are the bugs that the methods look for.
-  nonisolated(unsafe) var value = 0
+  // @unchecked, and unsound on purpose: these are the bugs that the methods look for.
+  var value = 0
 }
 
 extension HuntScenario {
