@@ -165,25 +165,22 @@ package final class Explorer {
 
   private func exploreOnce() throws(RaceFailure) -> Exploration {
     let source = ChooserSource(settings.strategy, seed: settings.seed)
-    var compared: Run?
+    var compared: (run: Run, isSecond: Bool)?
     var difference: Violation?
-    var toleratedDifferences = 0
-    var isSecondDifference = false
+    var tolerated = 0
     let batch = Batch(pool) { [self] last in
       if let last {
         if let first = compared {
           compared = nil
-          difference = Self.difference(first, last)
+          difference = Self.difference(first.run, last)
           if difference != nil {
+            if first.isSecond || tolerated == Self.toleratedMost { return nil }
             // The first run may have made what later ones find: then two of those are the same.
-            if isSecondDifference || toleratedDifferences == Self.toleratedMost { return nil }
-            toleratedDifferences += 1
-            isSecondDifference = true
+            tolerated += 1
             difference = nil
-            compared = last
+            compared = (last, isSecond: true)
             return rerun(last.schedule)
           }
-          isSecondDifference = false
         } else {
           count(last)
           source.profile.learn(last)
@@ -191,7 +188,7 @@ package final class Explorer {
           if settings.comparesEvery > 0 && schedules % settings.comparesEvery == 1
             && !last.hasMadeGlobalInSteps
           {
-            compared = last
+            compared = (last, isSecond: false)
             return rerun(last.schedule)
           }
         }

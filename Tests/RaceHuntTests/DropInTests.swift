@@ -12,6 +12,27 @@ import Testing
       testDescription = name
       self.program = program
     }
+
+    /// The mistake is found, and found again in the same way.
+    func checkMistakeIsFound() throws {
+      let found = try #require(failure(program(true)))
+      #expect(found.kind != .notReproducible && found.kind != .hang, "\(found)")
+      #expect(!found.reason.contains("not under control:"), "\(found)")
+      let repeated = #expect(throws: RaceFailure.self) {
+        try replay(found.schedule, program(true))
+      }
+      #expect(repeated?.reason == found.reason)
+      #expect(repeated?.table == found.table)
+    }
+
+    /// Without the mistake nothing is found, where each schedule is run twice and compared.
+    func checkItIsSound(by strategy: String) throws {
+      var settings = Explorer.Settings()
+      settings.iterations = 150
+      settings.strategy = try #require(Strategy(strategy))
+      settings.comparesEvery = 1
+      _ = try Explorer(program(false), settings).explore()
+    }
   }
 
   static let programs = [

@@ -250,22 +250,11 @@ import Testing
   ]
 
   @Test(arguments: programs) func theMistakeIsFoundAndRepeated(named: DropInTests.Named) throws {
-    let program = named.program(true)
-    let found = try #require(failure(program))
-    #expect(found.kind != .notReproducible && found.kind != .hang, "\(found)")
-    #expect(!found.reason.contains("not under control"), "\(found)")
-    let repeated = #expect(throws: RaceFailure.self) { try replay(found.schedule, program) }
-    #expect(repeated?.reason == found.reason)
-    #expect(repeated?.table == found.table)
+    try named.checkMistakeIsFound()
   }
 
   @Test(arguments: programs, ["random", "pct:3", "pos", "uniform", "surw", "depth-first:1"])
   func withoutItNothingIsFound(named: DropInTests.Named, strategy: String) throws {
-    // Each schedule is run twice and compared.
-    var settings = Explorer.Settings()
-    settings.iterations = 150
-    settings.strategy = try #require(Strategy(strategy))
-    settings.comparesEvery = 1
-    _ = try Explorer(named.program(false), settings).explore()
+    try named.checkItIsSound(by: strategy)
   }
 }

@@ -24,6 +24,20 @@ final class HuntedNote: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+extension HuntedUse {
+  /// How Realms open a file that is used so.
+  func configuration(
+    _ path: String, _ system: any FileSystem, _ types: [ObjectBase.Type]
+  ) -> Realm.Configuration {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: path), encryptionKey: encryptionKey.map { Data($0) },
+      objectTypes: types)
+    configuration.durability = durability == .full ? .full : .memory
+    configuration.fileSystem = system
+    return configuration
+  }
+}
+
 /// What the users of a file share.
 struct HuntedFile: Sendable {
   /// A frozen Realm and what it showed at first.

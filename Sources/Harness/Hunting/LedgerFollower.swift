@@ -25,6 +25,16 @@ final class LedgerFollower: @unchecked Sendable {
     self.judge = judge
   }
 
+  private static func results(of realm: Realm) -> Results<HuntedEntry> {
+    realm.objects(HuntedEntry.self).sorted(byKeyPath: "number")
+  }
+
+  private static func sections(of realm: Realm) -> SectionedResults<Int, HuntedEntry> {
+    realm.objects(HuntedEntry.self).sectioned(
+      by: \.group,
+      sortDescriptors: [SortDescriptor(keyPath: "group"), SortDescriptor(keyPath: "number")])
+  }
+
   /// Begins to observe something of a Realm.
   ///
   /// - Parameter queue: where it is called, if that is not where the Realm belongs.
@@ -32,11 +42,10 @@ final class LedgerFollower: @unchecked Sendable {
     -> NotificationToken?
   {
     guard let ledger = HuntedFile.ledger(realm) else { return nil }
-    let entries = realm.objects(HuntedEntry.self)
     let place = queue?.real
     switch subject {
     case .results:
-      return entries.sorted(byKeyPath: "number").observe(on: place) { self.follow($0) }
+      return Self.results(of: realm).observe(on: place) { self.follow($0) }
     case .list: return ledger.entries.observe(on: place) { self.follow($0) }
     case .object:
       total = ledger.total
@@ -44,9 +53,7 @@ final class LedgerFollower: @unchecked Sendable {
         self.follow(change)
       }
     case .sections:
-      let sorts = [SortDescriptor(keyPath: "group"), SortDescriptor(keyPath: "number")]
-      return entries.sectioned(by: \.group, sortDescriptors: sorts)
-        .observe(on: place) { self.follow($0) }
+      return Self.sections(of: realm).observe(on: place) { self.follow($0) }
     case .realm:
       if queue != nil { return nil }
       total = ledger.total
@@ -60,10 +67,9 @@ final class LedgerFollower: @unchecked Sendable {
     _ isolation: isolated (any Actor)? = #isolation
   ) async -> NotificationToken? {
     guard let ledger = HuntedFile.ledger(realm) else { return nil }
-    let entries = realm.objects(HuntedEntry.self)
     switch subject {
     case .results:
-      return await entries.sorted(byKeyPath: "number").observe(on: actor) { self.follow($1) }
+      return await Self.results(of: realm).observe(on: actor) { self.follow($1) }
     case .list: return await ledger.entries.observe(on: actor) { self.follow($1) }
     case .object:
       total = ledger.total
@@ -71,9 +77,7 @@ final class LedgerFollower: @unchecked Sendable {
         self.follow(change)
       }
     case .sections:
-      let sorts = [SortDescriptor(keyPath: "group"), SortDescriptor(keyPath: "number")]
-      return await entries.sectioned(by: \.group, sortDescriptors: sorts)
-        .observe(on: actor) { self.follow($1) }
+      return await Self.sections(of: realm).observe(on: actor) { self.follow($1) }
     case .realm: return nil
     }
   }
@@ -83,18 +87,15 @@ final class LedgerFollower: @unchecked Sendable {
     over subject: Subject, of realm: Realm, _ isolation: isolated (any Actor)? = #isolation
   ) async {
     guard let ledger = HuntedFile.ledger(realm) else { return }
-    let entries = realm.objects(HuntedEntry.self)
     switch subject {
     case .results:
-      for await change in entries.sorted(byKeyPath: "number").changes { follow(change) }
+      for await change in Self.results(of: realm).changes { follow(change) }
     case .list: for await change in ledger.entries.changes { follow(change) }
     case .object:
       total = ledger.total
       for await change in ledger.changes { follow(change) }
     case .sections:
-      let sorts = [SortDescriptor(keyPath: "group"), SortDescriptor(keyPath: "number")]
-      let sections = entries.sectioned(by: \.group, sortDescriptors: sorts)
-      for await change in sections.changes { follow(change) }
+      for await change in Self.sections(of: realm).changes { follow(change) }
     case .realm: break
     }
   }

@@ -57,13 +57,8 @@ struct SharedLedger: Sendable {
   private static func configuration(
     _ number: UInt64, _ use: HuntedUse, _ system: any FileSystem
   ) -> Realm.Configuration {
-    var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: "/data/ledger-\(number).realm"),
-      encryptionKey: use.encryptionKey.map { Data($0) },
-      objectTypes: [HuntedLedger.self, HuntedEntry.self])
-    configuration.durability = use.durability == .full ? .full : .memory
-    configuration.fileSystem = system
-    return configuration
+    use.configuration(
+      "/data/ledger-\(number).realm", system, [HuntedLedger.self, HuntedEntry.self])
   }
 
   /// How a user opens the file.
@@ -193,8 +188,9 @@ actor LedgerWatcher {
 /// A user that is an actor, whose steps wait where they can.
 actor LedgerActor {
   private let user: LedgerUser
-  /// Observers that are called on this actor and on the watcher, which a Realm's own are not.
+  /// Observers that jobs of this actor call, in Realms of their own.
   private var own: [(token: NotificationToken, follower: LedgerFollower)] = []
+  /// And those that the watcher's jobs call.
   private var watched: [(token: NotificationToken, follower: LedgerFollower)] = []
   /// Goes through changes while the plan goes on.
   private var loop: Task<Void, Never>?

@@ -83,13 +83,8 @@ enum RealmSpacePrograms {
     func permits(_ error: Realm.Error) -> Bool { fault != nil && error.code == .outOfDiskSpace }
 
     func configuration(_ system: any FileSystem) -> Realm.Configuration {
-      var configuration = Realm.Configuration(
-        fileURL: URL(fileURLWithPath: "/data/space-\(disk.number).realm"),
-        encryptionKey: use.encryptionKey.map { Data($0) },
-        objectTypes: [HuntedTotal.self, HuntedLoad.self])
-      configuration.durability = use.durability == .full ? .full : .memory
-      configuration.fileSystem = system
-      return configuration
+      use.configuration(
+        "/data/space-\(disk.number).realm", system, [HuntedTotal.self, HuntedLoad.self])
     }
   }
 
