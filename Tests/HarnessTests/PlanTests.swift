@@ -149,7 +149,31 @@ import Testing
     let fixed = ServiceDistribution(values: [1e6])
     steady.measured = [(1, fixed)]
     // Nobody ever waits: everything takes its service time.
-    #expect(steady.response(ratePerSecond: 900, share: 0.99, seconds: 5).value == 1e6)
+    let alone = steady.response(ratePerSecond: 900, share: 0.99, seconds: 5).value
+    #expect(abs(alone / 1e6 - 1) < 0.001)
+  }
+
+  /// What is slow for long fills a queue that the same time in short pieces does not.
+  @Test func slowTimesThatFollowEachOtherFillAQueue() throws {
+    func response(slow: (Int) -> Bool) throws -> Double {
+      let times = LatencyHistogram()
+      var intervals: [(nanoseconds: Double, count: Double, mean: Double)] = []
+      for number in 0..<100 {
+        let time = slow(number) ? 200_000.0 : 90_000
+        times.record(UInt64(time), times: 100)
+        intervals.append((20e6, 100, time))
+      }
+      let service = try #require(ServiceDistribution(times, intervals: intervals))
+      let mean = service.stretches.reduce(0) { $0 + $1.factor } / 100
+      #expect(service.stretches.count == 100 && abs(mean - 1) < 1e-3)
+      let queue = QueueModel(
+        measured: [(1, service)], startDelay: 0, servers: 1, arrivals: .fixed)
+      return queue.response(ratePerSecond: 0.7 * queue.capacity, share: 0.99, seconds: 5).high
+    }
+    let together = try response { (40..<50).contains($0) }
+    let apart = try response { $0 % 10 == 0 }
+    #expect(together > 3 * apart, "\(together) ns and \(apart) ns")
+    #expect(together > 20e6)
   }
 
   // MARK: - Results that follow a known law

@@ -92,6 +92,23 @@ import Testing
     #expect(try tool("check \(path)").code == .success)
   }
 
+  /// Nobody but the pins that are asked for holds versions for longer than a transaction.
+  @Test func asManyVersionsLiveAsPinsAreAskedFor() throws {
+    let result = try tool(
+      "run readers-writer --readers 0 --writers 1 --objects 500 --batch 4 --pins 5 --pin-every 3 "
+        + "--ops 3000 --durability memory --interval 10ms --output \(folder.path)/out")
+    #expect(result.code == .success, "\(result.errors)")
+    let text = try String(contentsOfFile: folder.path + "/out/growth.csv", encoding: .utf8)
+    let table = try #require(CSVTable.parse(text))
+    let columns = ["phase", "pins", "live_versions"].map { table[0].firstIndex(of: $0)! }
+    let rows = table.dropFirst().filter { $0[columns[0]] == "measure" }
+    #expect(rows.contains { $0[columns[1]] == "5" })
+    // The newest version, the one that is being made, and the base of what makes it.
+    for row in rows {
+      #expect(Int(row[columns[2]])! <= Int(row[columns[1]])! + 4, "\(row)")
+    }
+  }
+
   @Test(arguments: [1, 2])
   func bulkLoadLeavesASoundFile(writers: Int) throws {
     let path = folder.path + "/loaded.realm"

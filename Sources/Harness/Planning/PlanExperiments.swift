@@ -17,7 +17,8 @@ package struct PlanExperiment: Equatable, Sendable {
   func flags(seed: UInt64) -> [String] {
     var words = ["readers-writer"] + setting.flags(seed: seed)
     switch length {
-    case .transactions(let count): words += ["--ops", String(count), "--warmup", "0s"]
+    case .transactions(let count):
+      return words + ["--ops", String(count), "--warmup", "0s", "--interval", "10ms"]
     case .seconds(let seconds):
       let milliseconds = Int((seconds * 1_000).rounded())
       words += ["--duration", "\(milliseconds)ms", "--warmup", "\(min(500, milliseconds / 4))ms"]
@@ -187,7 +188,9 @@ package struct PlanExperiments {
     "file size at objects=30k batch=10 pins=20 pin-every=20 durability=memory",
     "file size at objects=200k batch=50 pins=10 pin-every=20 durability=memory",
     "p99 at load=70% objects=100k batch=1 durability=memory",
-    "p99 at load=70% objects=30k batch=10 durability=memory",
+    "p99 at load=70% objects=30k batch=4 durability=memory",
+    "p99 at load=70% objects=100k batch=10 durability=memory",
+    "p99 at load=70% objects=20k batch=20 durability=memory",
     "p99 at load=70% objects=200k batch=50 durability=memory",
   ]
 
@@ -200,8 +203,10 @@ package struct PlanExperiments {
       setting.objects = random.spread(10_000...200_000)
       setting.batch = random.spread(1...50)
       setting.pins = random.spread(4...60)
-      let most = 60_000 / (setting.batch * setting.pins)
-      setting.pinEvery = random.spread(1...max(2, most))
+      // So many objects are written until all pins are there that growth can be told.
+      let together = setting.batch * setting.pins
+      setting.pinEvery = random.spread(
+        max(1, 15_000 / together)...max(2, 80_000 / together))
       return setting
     }
   }

@@ -92,7 +92,7 @@ package struct PlanModel: Sendable {
     case .rate:
       return reads(setting)
     case .latency(let operation, let column):
-      return latency(operation, column, setting)
+      return latency(operation, column, setting, isByLoad: asked.load != nil)
     }
   }
 
@@ -107,23 +107,13 @@ package struct PlanModel: Sendable {
   }
 
   private func latency(
-    _ operation: Operation, _ column: String, _ setting: PlanSetting
+    _ operation: Operation, _ column: String, _ setting: PlanSetting, isByLoad: Bool
   ) -> PlanEstimate? {
     guard let queue = queue(operation, setting), let share = Self.share(column) else { return nil }
     let rate = operation == .write ? setting.ratePerSecond : setting.readRatePerSecond
     let error = spread(operation, setting)
     if column.hasPrefix("response_"), let rate {
-      let estimate = queue.response(ratePerSecond: rate, share: share, seconds: runSeconds)
-      // A service time that is off by some share moves a queue by more, the more so near its
-      // capacity. Beyond its capacity a queue only grows, as long as the run is: that says nothing.
-      let load = rate / queue.capacity
-      var slower = queue
-      slower.scale *= load < 0.96 ? min(exp(1.645 * error), 0.97 / load) : exp(1.645 * error)
-      var faster = queue
-      faster.scale *= exp(-1.645 * error)
-      let high = slower.response(ratePerSecond: rate, share: share, seconds: runSeconds).high
-      let low = faster.response(ratePerSecond: rate, share: share, seconds: runSeconds).low
-      return PlanEstimate(estimate.value, low: low, high: high)
+      return response(queue, ratePerSecond: rate, share, error: error, isByLoad: isByLoad)
     }
     let source = rate == nil ? queue.busy : queue.idle
     // Writers that are never idle wait for each other within their transactions.
@@ -131,6 +121,31 @@ package struct PlanModel: Sendable {
     return PlanEstimate(
       (source.quantile(share) * queue.scale + queue.shift) * waiting,
       relativeError: max(error, 0.1))
+  }
+
+  /// - Parameter error: one standard deviation of the mean service time, as a share.
+  /// - Parameter isByLoad: whether the rate is a share of what a closed loop does: then that is off
+  ///   by as much, and the load by what two runs of the same differ by.
+  private func response(
+    _ queue: QueueModel, ratePerSecond rate: Double, _ share: Double, error: Double,
+    isByLoad: Bool
+  ) -> PlanEstimate {
+    func estimate(_ scale: Double, _ rate: Double) -> PlanEstimate {
+      var scaled = queue
+      scaled.scale *= scale
+      return scaled.response(ratePerSecond: rate, share: share, seconds: runSeconds)
+    }
+    let factor = exp(1.645 * error)
+    // A service time that is off by some share moves a queue by more, the more so near its
+    // capacity. Beyond its capacity a queue only grows, as long as the run is: that says nothing.
+    let load = rate / queue.capacity
+    let slower = load < 0.96 ? min(factor, 0.97 / load) : factor
+    let other = min(1.1, max(1, 0.97 / load))
+    let (low, high) =
+      isByLoad
+      ? (estimate(1 / factor, rate * factor / 1.1), estimate(factor, rate / factor * other))
+      : (estimate(1 / factor, rate), estimate(slower, rate))
+    return PlanEstimate(estimate(1, rate).value, low: low.low, high: high.high)
   }
 
   /// The share that a column such as `response_p99_9_ns` stands for.
@@ -173,6 +188,9 @@ package struct PlanModel: Sendable {
       queue.measured.append((load, service))
     }
     queue.measured.sort { $0.load < $1.load }
+    // What disturbs a machine does not ask for the setting; with pins a run changes as they come.
+    queue.stretches = runs.filter { $0.setting.pins == 0 || setting.pins > 0 }
+      .compactMap { $0.distributions[operation]?.stretches }.filter { !$0.isEmpty }
     queue.syncNanoseconds = busyRun.rawSyncNanoseconds ?? machine.syncNanoseconds
     if operation == .read {
       queue.scale = Self.readCost(setting) / Self.readCost(busyRun.setting)
@@ -220,11 +238,8 @@ package struct PlanModel: Sendable {
     guard
       let nearest = runs.min(by: { distance($0.setting, setting) < distance($1.setting, setting) })
     else { return 0.2 }
-    let stretches = nearest.distributions[operation]?.stretches ?? []
-    let own =
-      stretches.isEmpty
-      ? 0.1
-      : (stretches.reduce(0) { $0 + ($1 - 1) * ($1 - 1) } / Double(stretches.count)).squareRoot()
+    // What the next run of the same is off by is of longer stretches than what fills a queue.
+    let own = nearest.distributions[operation]?.deviation(ofNanoseconds: 5e8) ?? 0.1
     var error = max(0.06, own / 2)
     func add(_ more: Double) { error = (error * error + more * more).squareRoot() }
     if operation == .read {
@@ -235,6 +250,8 @@ package struct PlanModel: Sendable {
         writeCosts.relativeSpread(
           Self.writeCauses(setting, nearest.syncTime),
           over: Self.writeCauses(nearest.setting, nearest.syncTime)))
+      // What objects of one transaction share is not in the regression.
+      add(0.2 * abs(log((setting.batch + 1) / (nearest.setting.batch + 1))))
       add(
         0.15
           * abs(log((setting.valueBytes + 256) / (nearest.setting.valueBytes + 256))))

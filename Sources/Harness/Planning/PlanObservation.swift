@@ -8,6 +8,10 @@ package struct PlanPinAges: Equatable, Sendable {
   package var fullIntervals: Double
   package var transactionsBetween: Double
   package var transactionsSinceLast: Double
+
+  /// One stretch, so long that nothing is left of what there was at its begin.
+  static let everythingOverwritten = PlanPinAges(
+    fullIntervals: 1, transactionsBetween: .infinity, transactionsSinceLast: 0)
 }
 
 /// One interval of a run.
@@ -130,24 +134,35 @@ package struct PlanObservation: Sendable {
       guard let histogram = LatencyHistogram(percentileText: text) else {
         throw ResultsError("'\(path)' is no histogram in percentile format")
       }
-      // By half seconds: means of shorter stretches differ by chance alone.
-      var stretches: [Int: [Double]] = [:]
-      for cells in try run.cells(of: "samples.csv")
-      where cells["phase"] == "measure" && cells["metric"] == "service_mean"
-        && cells["operation"] == operation.rawValue
-      {
-        if let mean = cells["value"].flatMap(Double.init),
-          let elapsed = cells["elapsed_s"].flatMap(Double.init)
-        {
-          stretches[Int(elapsed * 2), default: []].append(mean)
-        }
-      }
-      let means = stretches.keys.sorted().map { key in
-        stretches[key]!.reduce(0, +) / Double(stretches[key]!.count)
-      }
-      distributions[operation] = ServiceDistribution(histogram, intervalMeans: means)
+      distributions[operation] = ServiceDistribution(
+        histogram, intervals: try intervals(of: operation, run))
     }
     return distributions
+  }
+
+  /// Length, operations and mean service time of each interval of the measured phase.
+  private static func intervals(
+    of operation: Operation, _ run: MeasuredRun
+  ) throws -> [(nanoseconds: Double, count: Double, mean: Double)] {
+    var intervals: [(end: Double, count: Double?, mean: Double?)] = []
+    for cells in try run.cells(of: "samples.csv")
+    where cells["phase"] == "measure" && cells["operation"] == operation.rawValue {
+      guard let end = cells["elapsed_s"].flatMap(Double.init),
+        let value = cells["value"].flatMap(Double.init)
+      else { continue }
+      if intervals.last?.end != end { intervals.append((end, nil, nil)) }
+      switch cells["metric"] {
+      case "count": intervals[intervals.count - 1].count = value
+      case "service_mean": intervals[intervals.count - 1].mean = value
+      default: break
+      }
+    }
+    return zip(intervals, intervals.dropFirst()).compactMap { before, interval in
+      guard let count = interval.count, let mean = interval.mean, interval.end > before.end else {
+        return nil
+      }
+      return (1e9 * (interval.end - before.end), count, mean)
+    }
   }
 
   private mutating func readGrowth(_ run: MeasuredRun) throws {
@@ -212,15 +227,17 @@ package struct PlanObservation: Sendable {
     return unknown.contains { $0.row.operation == operation.rawValue && $0.metric == column }
   }
 
-  /// From the first interval until all pins are there.
+  /// While pins came: from the second pin, so that the free space of the begin is used up, to the
+  /// last one, behind which a file grows no more.
   private var growthWhilePinsCame: Double? {
-    guard setting.pins > 1, let first = space.first,
-      let full = space.first(where: { $0.age.fullIntervals + 1 >= setting.pins }),
-      full.commits > first.commits, full.file > first.file,
-      // Of fewer intervals the first one is too large a part.
-      space.filter({ $0.commits < full.commits }).count >= 8
+    let growing = space.filter {
+      $0.age.fullIntervals >= 1 && $0.age.fullIntervals + 1 < setting.pins
+    }
+    // Of fewer intervals the steps in which a file grows are too large a part.
+    guard growing.count >= 8, let first = growing.first, let last = growing.last,
+      last.commits > first.commits, last.file > first.file
     else { return nil }
-    return (full.file - first.file) / (full.commits - first.commits)
+    return (last.file - first.file) / (last.commits - first.commits)
   }
 
   /// Readers that had a core at a time: more threads than cores have no more time than the cores.

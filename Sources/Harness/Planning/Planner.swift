@@ -259,31 +259,47 @@ package struct Planner {
     for setting in PlanExperiments.validation(options.validations, seed: options.seed) {
       let transactions = Int(setting.pins * (setting.pinEvery ?? 1) * 1.3) + 20
       let space = PlanExperiment(setting: setting, length: .transactions(transactions))
-      var loaded = setting
-      (loaded.pins, loaded.pinEvery, loaded.load) = (0, nil, 0.7)
-      loaded = model.resolved(loaded)
+      try check(space, [.fileBytes, .growthPerCommit], predictedFor: setting, &checks)
+      // What a closed loop does, and then 70 % of that.
+      var closed = setting
+      (closed.pins, closed.pinEvery) = (0, nil)
+      let rate = PlanMetric.rate(.write)
       let tail = PlanMetric.latency(.write, "response_p99_ns")
-      let queue = PlanExperiment(
-        setting: loaded,
-        length: .seconds(PlanExperiments.length(tail, loaded, atLeast: 3)))
-      for (experiment, metrics) in [
-        (space, [PlanMetric.fileBytes, .growthPerCommit]),
-        (queue, [tail]),
-      ] {
-        let predictions = metrics.map { model.estimate($0, experiment.setting) }
-        guard predictions.contains(where: { $0 != nil }),
-          let observation = try runs.run(experiment, for: "validation")
-        else { continue }
-        for (metric, predicted) in zip(metrics, predictions) {
-          guard let predicted, let measured = observation.measured(metric) else { continue }
-          checks.append(
-            PlanCheck(
-              metric: metric, setting: experiment.setting, predicted: predicted,
-              measured: measured, command: PlanRuns.command(experiment)))
-        }
-      }
+      guard
+        let capacity = try check(
+          PlanExperiment(setting: closed, length: .seconds(1.5)), [rate], predictedFor: closed,
+          &checks)?.measured(rate)
+      else { continue }
+      var (asked, loaded) = (closed, closed)
+      asked.load = 0.7
+      loaded.ratePerSecond = 0.7 * capacity
+      try check(
+        PlanExperiment(
+          setting: loaded,
+          length: .seconds(PlanExperiments.length(tail, loaded, atLeast: 3))),
+        [tail], predictedFor: asked, &checks)
     }
     return checks
+  }
+
+  /// Makes a run and holds what was predicted against it.
+  @discardableResult
+  private func check(
+    _ experiment: PlanExperiment, _ metrics: [PlanMetric], predictedFor asked: PlanSetting,
+    _ checks: inout [PlanCheck]
+  ) throws -> PlanObservation? {
+    let predictions = metrics.map { model.estimate($0, asked) }
+    guard predictions.contains(where: { $0 != nil }),
+      let observation = try runs.run(experiment, for: "validation")
+    else { return nil }
+    for (metric, predicted) in zip(metrics, predictions) {
+      guard let predicted, let measured = observation.measured(metric) else { continue }
+      checks.append(
+        PlanCheck(
+          metric: metric, setting: asked, predicted: predicted, measured: measured,
+          command: PlanRuns.command(experiment)))
+    }
+    return observation
   }
 
   // MARK: - Curves

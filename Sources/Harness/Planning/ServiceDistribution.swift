@@ -2,8 +2,19 @@
 // front of them makes of it: Lindley's recursion over arrivals of an open loop, with samples of the
 // measured distribution.
 internal import Foundation
-internal import Glibc
 internal import Platform
+
+/// Some time of a run, and how long its operations took beside all of the run's.
+package struct ServiceStretch: Equatable, Sendable {
+  package var nanoseconds: Double
+  /// Mean service time there over the mean of the run.
+  package var factor: Double
+
+  package init(nanoseconds: Double, factor: Double) {
+    self.nanoseconds = nanoseconds
+    self.factor = factor
+  }
+}
 
 /// A measured distribution of service times, in nanoseconds.
 package struct ServiceDistribution: Equatable, Sendable {
@@ -12,11 +23,17 @@ package struct ServiceDistribution: Equatable, Sendable {
   private let shares: [Double]
   package let mean: Double
   package let count: Double
-  /// Means of the run's intervals over the whole mean: slow stretches come together.
-  package let stretches: [Double]
+  /// The run in its order: slow times come together, and a queue that they fill stays for longer.
+  package let stretches: [ServiceStretch]
 
   /// Nil when nothing was measured.
-  package init?(_ histogram: LatencyHistogram, intervalMeans: [Double] = []) {
+  ///
+  /// - Parameter intervals: length, operations and mean service time of the run's intervals, in
+  ///   their order.
+  package init?(
+    _ histogram: LatencyHistogram,
+    intervals: [(nanoseconds: Double, count: Double, mean: Double)] = []
+  ) {
     guard histogram.count > 0 else { return nil }
     var (values, shares): ([Double], [Double]) = ([], [])
     var total: UInt64 = 0
@@ -31,8 +48,40 @@ package struct ServiceDistribution: Equatable, Sendable {
     mean = sum / Double(total)
     self.values = values
     self.shares = shares.map { $0 / Double(total) }
-    let middle = sum / Double(total)
-    stretches = intervalMeans.count < 3 ? [] : intervalMeans.map { $0 / middle }
+    stretches = Self.stretches(intervals, mean: sum / Double(total))
+  }
+
+  /// Intervals together until there are enough operations for their mean: of fewer it differs by
+  /// chance alone.
+  private static func stretches(
+    _ intervals: [(nanoseconds: Double, count: Double, mean: Double)], mean: Double
+  ) -> [ServiceStretch] {
+    var stretches: [ServiceStretch] = []
+    var (time, count, sum) = (0.0, 0.0, 0.0)
+    for interval in intervals {
+      time += interval.nanoseconds
+      count += interval.count
+      sum += interval.count * interval.mean
+      guard time >= 20e6 && count >= 30 else { continue }
+      stretches.append(ServiceStretch(nanoseconds: time, factor: sum / count / mean))
+      (time, count, sum) = (0, 0, 0)
+    }
+    return stretches.count < 3 ? [] : stretches
+  }
+
+  /// One standard deviation of the means of stretches that are as long as this.
+  package func deviation(ofNanoseconds length: Double) -> Double? {
+    var means: [Double] = []
+    var (time, sum) = (0.0, 0.0)
+    for stretch in stretches {
+      time += stretch.nanoseconds
+      sum += stretch.nanoseconds * stretch.factor
+      guard time >= length else { continue }
+      means.append(sum / time - 1)
+      (time, sum) = (0, 0)
+    }
+    guard means.count >= 3 else { return nil }
+    return (means.reduce(0) { $0 + $1 * $1 } / Double(means.count)).squareRoot()
   }
 
   package init(values: [Double]) {
@@ -69,6 +118,8 @@ package struct QueueModel: Sendable {
   /// Writers, each with a part of the arrivals.
   package var servers: Double
   package var arrivals: Arrivals
+  /// How fast measured runs were in the course of time, a list a run.
+  package var stretches: [[ServiceStretch]] = []
   /// Added to each service time, for another disk.
   package var shift = 0.0
   /// What a sync of the disk took, with which the service times were measured.
@@ -84,6 +135,7 @@ package struct QueueModel: Sendable {
     self.startDelay = startDelay
     self.servers = servers
     self.arrivals = arrivals
+    stretches = measured.map(\.service.stretches).filter { !$0.isEmpty }
   }
 
   /// Service times of an engine that is never idle, and of the most idle one.
@@ -111,43 +163,41 @@ package struct QueueModel: Sendable {
     ratePerSecond: Double, seconds: Double, shares: [Double], runs: Int, seed: UInt64
   ) -> [[Double]] {
     var random = RandomGenerator(seed: seed)
-    return (0..<runs).map { run in
-      // Every second run has the slow stretches of the measured ones.
-      one(ratePerSecond, seconds, shares, hasStretches: run % 2 == 1, &random)
+    let histogram = LatencyHistogram()
+    return (0..<runs).map { _ in
+      histogram.reset()
+      one(ratePerSecond, seconds, shares, into: histogram, &random)
+      return shares.map { share in
+        let rank = UInt64((share * Double(histogram.count)).rounded(.up))
+        return Double(histogram.value(ofRank: rank, without: nil) ?? histogram.maximum)
+      }
     }
   }
 
   private func one(
-    _ rate: Double, _ seconds: Double, _ shares: [Double], hasStretches: Bool,
+    _ rate: Double, _ seconds: Double, _ shares: [Double], into responses: LatencyHistogram,
     _ random: inout RandomGenerator
-  ) -> [Double] {
+  ) {
     let gap = 1e9 * servers / rate
-    // Forty samples beyond a quantile tell where it is; more only take time.
+    // Forty samples beyond a quantile tell where it is, if they are of some time: slow stretches
+    // are seldom. More only take longer.
     let rarest = 1 - (shares.max() ?? 0.5)
-    let enough = min(20_000, max(2_000, Int(40 / max(1e-4, rarest))))
+    let enough = min(20_000, max(6_000, Int(40 / max(1e-4, rarest))))
     let count = max(200, min(enough, Int(rate * seconds / servers)))
     let (lower, upper, upperShare) = around(min(1, rate / capacity))
-    var stretch = 1.0
-    var nextStretch = 0.0
+    var pace = StretchWalk(stretches)
     var (due, free) = (0.0, 0.0)
-    var responses: [Double] = []
-    responses.reserveCapacity(count)
     for _ in 0..<count {
       let step = arrivals == .fixed ? gap : -log(1 - random.nextShare()) * gap
       due += step
-      if hasStretches && due >= nextStretch {
-        stretch = upper.stretches.randomElement(using: &random) ?? 1
-        nextStretch = due + 5e8
-      }
       let isUpper = random.nextShare() < upperShare
-      let service = max(
-        1_000, (isUpper ? upper : lower).sample(&random) * scale * stretch + shift)
       let start = max(due + startDelay, free)
+      let factor = pace.factor(at: start, &random)
+      let service = max(
+        1_000, (isUpper ? upper : lower).sample(&random) * scale * factor + shift)
       free = start + service
-      responses.append(free - due)
+      responses.record(UInt64(wholeNumber(free - due)))
     }
-    responses.sortAscending()
-    return shares.map { responses[min(count - 1, Int(($0 * Double(count)).rounded(.up)) - 1)] }
   }
 
   /// A quantile of the response time, with the range of nine in ten runs.
@@ -155,23 +205,42 @@ package struct QueueModel: Sendable {
     ratePerSecond: Double, share: Double, seconds: Double, seed: UInt64 = 1
   ) -> PlanEstimate {
     let runs = responses(
-      ratePerSecond: ratePerSecond, seconds: seconds, shares: [share], runs: 16, seed: seed)
+      ratePerSecond: ratePerSecond, seconds: seconds, shares: [share], runs: 12, seed: seed)
     let values = runs.map { $0[0] }.sorted()
-    return PlanEstimate(median(values), low: values[1], high: values[values.count - 2])
+    return PlanEstimate(median(values), low: values[0], high: values[values.count - 1])
   }
 }
 
-extension [Double] {
-  /// By the C library: the standard one's generic sort takes most of the time of a simulation that
-  /// is not optimised.
-  fileprivate mutating func sortAscending() {
-    withUnsafeMutableBytes { bytes in
-      let size = MemoryLayout<Double>.stride
-      qsort(bytes.baseAddress!, bytes.count / size, size) { left, right in
-        let (left, right) = (left!.load(as: Double.self), right!.load(as: Double.self))
-        return left < right ? -1 : left > right ? 1 : 0
+/// Goes through pieces of measured runs, each from a place by chance on: what followed each other
+/// there does so here (a block bootstrap: Kuensch, 1989).
+private struct StretchWalk {
+  private static let longest = 1e9
+  private let runs: [[ServiceStretch]]
+  private var run = 0
+  private var position = 0
+  private var factor = 1.0
+  private var end = 0.0
+  private var endOfPiece = 0.0
+
+  init(_ runs: [[ServiceStretch]]) {
+    self.runs = runs
+    if runs.isEmpty { end = .infinity }
+  }
+
+  /// The factor at a time, which only grows.
+  mutating func factor(at time: Double, _ random: inout RandomGenerator) -> Double {
+    while time >= end {
+      position += 1
+      if end >= endOfPiece || position >= runs[run].count {
+        run = Int(random.next(upperBound: UInt64(runs.count)))
+        position = Int(random.next(upperBound: UInt64(runs[run].count)))
+        endOfPiece = end + Self.longest
       }
+      let stretch = runs[run][position]
+      end += stretch.nanoseconds
+      factor = stretch.factor
     }
+    return factor
   }
 }
 

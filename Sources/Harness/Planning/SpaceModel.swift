@@ -33,6 +33,8 @@ package struct SpaceModel: Sendable {
   ]
   /// The longest leaf of values.
   static let leafBytes = 6_144.0
+  /// Bytes of an object that no change of it overwrites: its place in the tree of keys.
+  private static let keptBytes = 18.0
   /// Bytes of an object beside its value.
   private static let ownBytes = 34.0
   private static let usualValueBytes = 100.0
@@ -67,6 +69,14 @@ package struct SpaceModel: Sendable {
         // A transaction that waits for its sync holds a little, with no pin there.
         guard point.held > 0, point.age.transactionsBetween > 0 else { continue }
         heldRows.append(.init(Self.heldCauses(run.setting, point.age), point.held, weight: weight))
+      }
+      // However few transactions the runs have between their pins: of enough of them a pin holds
+      // all that is ever overwritten.
+      if let live = run.lastSpace?.live {
+        heldRows.append(
+          .init(
+            Self.heldCauses(run.setting, .everythingOverwritten),
+            live - Self.keptBytes * run.setting.objects, weight: 0.3))
       }
     }
     live = CauseModel(
@@ -144,14 +154,18 @@ package struct SpaceModel: Sendable {
     switch metric {
     case .liveBytes: return live
     case .heldBytes: return held
-    case .growthPerCommit:
-      return file.value([0, held]) / transactionsOfAllPins(setting)
+    case .growthPerCommit: return file.value([0, heldByOnePin(setting)])
     default: return file.value([1, live + held])
     }
   }
 
-  private func transactionsOfAllPins(_ setting: PlanSetting) -> Double {
-    max(1, setting.pinsKept * (setting.commitsBetweenPins ?? 1))
+  /// What each transaction adds to what is held while pins come: one more of them holds a stretch.
+  private func heldByOnePin(_ setting: PlanSetting) -> Double {
+    guard let between = setting.commitsBetweenPins, setting.pins > 0 else { return 0 }
+    var (fewer, more) = (setting, setting)
+    (fewer.pins, fewer.pinEvery) = (1, between)
+    (more.pins, more.pinEvery) = (2, between)
+    return (heldBytes(more) - heldBytes(fewer)) / between
   }
 
   package func estimate(_ metric: PlanMetric, _ setting: PlanSetting) -> PlanEstimate {

@@ -207,7 +207,7 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
     }
   }
 
-  /// Keeps this version; the reads are repeated when it leaves the ring.
+  /// Keeps this version; its reads are repeated before it leaves the ring.
   private mutating func keepPin(_ transaction: Int) throws {
     let pin = session.pin()
     var rows: [Row] = []
@@ -220,14 +220,12 @@ package struct BatchWriter<Driver: EngineDriver>: Worker {
       }
       ledger.count(.snapshotStability, checks: 0, cost: clock.nanoseconds() - start)
     }
-    guard shared.pins.keep(KeptPin(pin: pin, rows: rows)) else { return }
-    // Readers verify what leaves the ring; without them, or when they are behind, the writer does.
-    // Where nothing is verified, or the pins are what is measured, none waits: it would hold space
-    // that nobody asked for.
-    let waitingMax = recovery == nil && shared.plan.checks(.snapshotStability) ? 8 : 0
-    while shared.pins.waiting > waitingMax, let retired = shared.pins.takeRetired() {
-      if let violation = retired.verify(place: "pin released by \(place)") { throw violation }
-      ledger.count(.snapshotStability, checks: retired.checks)
+    for left in shared.pins.keep(KeptPin(pin: pin, rows: rows)) ?? []
+    where shared.plan.checks(.snapshotStability) {
+      let start = clock.nanoseconds()
+      if let violation = left.verify(place: "pin released by \(place)") { throw violation }
+      ledger.count(
+        .snapshotStability, checks: left.checks, cost: clock.nanoseconds() - start)
     }
   }
 }

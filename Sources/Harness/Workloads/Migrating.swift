@@ -200,7 +200,8 @@ package final class MigratingThread<Driver: MigratingEngine>: Worker {
       for position in 0..<min(batch.count, 16) where pin.read(batch.key(position), into: &row) {
         rows.append(row)
       }
-      shared.pins.keep(KeptPin(pin: pin, rows: rows))
+      // There is room for all of them.
+      _ = shared.pins.keep(KeptPin(pin: pin, rows: rows))
     }
   }
 }

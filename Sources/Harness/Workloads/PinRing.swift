@@ -1,5 +1,6 @@
-// The pins that a run keeps on purpose (--pins): a ring of frozen versions. What leaves it is read
-// again, by whichever thread comes along, before it is released.
+// The pins that a run keeps on purpose (--pins): a ring of frozen versions, and none beside them:
+// each would hold space that nobody asked for. Every pin is read again once, by a reader while it
+// is the next to leave, or else by the writer that lets it go.
 internal import Platform
 
 /// A pin with some of what was read in it when it was taken.
@@ -35,27 +36,27 @@ package struct KeptPin<Pin: EnginePin>: Sendable {
   }
 }
 
-/// Pins up to a number and an age; those that go wait to be verified.
+/// Pins up to a number and an age.
 package final class PinRing<Pin: EnginePin>: Sendable {
   private struct Entry: Sendable {
     let pin: KeptPin<Pin>
     let takenAt: UInt64
+    /// Whether a reader has taken it to be verified.
+    var isTaken = false
   }
 
   private struct State: Sendable {
     /// Oldest first, from `first` on.
     var kept: [Entry?] = []
     var first = 0
-    var retired: [KeptPin<Pin>] = []
     var isClosed = false
     var random: RandomGenerator
 
     var count: Int { kept.count - first }
 
     /// Takes out the one at a position, counted from the oldest.
-    mutating func retire(_ position: Int) {
+    mutating func remove(_ position: Int) -> Entry {
       guard let entry = kept[first + position] else { preconditionFailure("a kept pin") }
-      retired.append(entry.pin)
       if position == 0 {
         kept[first] = nil
         first += 1
@@ -66,6 +67,7 @@ package final class PinRing<Pin: EnginePin>: Sendable {
       } else {
         kept.remove(at: first + position)
       }
+      return entry
     }
   }
 
@@ -74,7 +76,7 @@ package final class PinRing<Pin: EnginePin>: Sendable {
   private let ageNanoseconds: UInt64?
   private let clock = MonotonicClock()
   private let state: Monitor<State>
-  private let retiredCount = Atomic<Int>(0)
+  private let isOneDue = Atomic<Bool>(false)
 
   package init(
     capacity: Int, release: ReleaseOrder = .oldest, ageNanoseconds: UInt64? = nil,
@@ -86,19 +88,22 @@ package final class PinRing<Pin: EnginePin>: Sendable {
     state = Monitor(State(random: RandomGenerator(seed: mix(seed))))
   }
 
-  /// Adds a pin; those that are too many or too old wait to be verified.
+  /// Adds a pin; those that are too many or too old leave.
   ///
-  /// False when the ring is closed and the pin stays with the caller.
-  @discardableResult
-  package func keep(_ pin: KeptPin<Pin>) -> Bool {
+  /// - Returns: What left without being verified, which the caller does and releases; nil when the
+  ///   ring is closed and the pin stays with the caller.
+  package func keep(_ pin: KeptPin<Pin>) -> [KeptPin<Pin>]? {
     let now = clock.nanoseconds()
-    return state.withLock { state in
+    // Released by this thread after the lock.
+    var left: [Entry] = []
+    let isKept = state.withLock { state in
       if state.isClosed { return false }
       if state.count == capacity && capacity > 0 {
         switch release {
-        case .oldest: state.retire(0)
-        case .newest: state.retire(state.count - 1)
-        case .random: state.retire(Int(state.random.next(upperBound: UInt64(state.count))))
+        case .oldest: left.append(state.remove(0))
+        case .newest: left.append(state.remove(state.count - 1))
+        case .random:
+          left.append(state.remove(Int(state.random.next(upperBound: UInt64(state.count)))))
         }
       }
       state.kept.append(Entry(pin: pin, takenAt: now))
@@ -106,37 +111,51 @@ package final class PinRing<Pin: EnginePin>: Sendable {
         while state.count > 0, let oldest = state.kept[state.first],
           now - min(now, oldest.takenAt) > ageNanoseconds
         {
-          state.retire(0)
+          left.append(state.remove(0))
         }
       }
-      retiredCount.store(state.retired.count, ordering: .relaxed)
+      isOneDue.store(due(state) != nil, ordering: .relaxed)
       return true
     }
+    return isKept ? left.filter { !$0.isTaken }.map(\.pin) : nil
+  }
+
+  /// The position in `kept` of the pin that leaves next, when nobody has verified it.
+  private func due(_ state: State) -> Int? {
+    guard capacity > 0, state.count == capacity else { return nil }
+    let next: Int? =
+      switch release {
+      case .oldest: state.first
+      case .newest: state.kept.count - 1
+      case .random: nil
+      }
+    return next.flatMap { state.kept[$0]?.isTaken == false ? $0 : nil }
   }
 
   /// How many are kept.
   package var count: Int { state.withLock { $0.count } }
 
-  /// How many wait to be verified; a hint.
-  package var waiting: Int { retiredCount.load(ordering: .relaxed) }
+  /// Whether the pin that leaves next is still to be verified; a hint.
+  package var hasOneDue: Bool { isOneDue.load(ordering: .relaxed) }
 
-  /// Takes one that waits to be verified; the caller releases it by letting it go.
-  package func takeRetired() -> KeptPin<Pin>? {
+  /// The pin that leaves next, once; the caller verifies it.
+  package func takeDue() -> KeptPin<Pin>? {
     state.withLock { state in
-      defer { retiredCount.store(state.retired.count, ordering: .relaxed) }
-      return state.retired.popLast()
+      isOneDue.store(false, ordering: .relaxed)
+      guard let position = due(state) else { return nil }
+      state.kept[position]?.isTaken = true
+      return state.kept[position]?.pin
     }
   }
 
-  /// Takes everything, waiting or kept; from now on nothing is kept.
+  /// Takes everything; from now on nothing is kept.
   package func close() -> [KeptPin<Pin>] {
     state.withLock { state in
       state.isClosed = true
-      let all = state.retired + state.kept.compactMap { $0?.pin }
-      state.retired = []
+      let all = state.kept.compactMap { $0?.pin }
       state.kept = []
       state.first = 0
-      retiredCount.store(0, ordering: .relaxed)
+      isOneDue.store(false, ordering: .relaxed)
       return all
     }
   }

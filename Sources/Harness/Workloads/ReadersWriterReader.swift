@@ -264,16 +264,16 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
       try frozenCopies.follow(
         session, keys: model.objects, now: now, place: place, &random, &ledger)
     }
-    if checksStability && shared.pins.waiting > 0 { try verifyRetiredPin() }
+    if checksStability && shared.pins.hasOneDue { try verifyDuePin() }
     if checksAtomicity && cycles % (16 * thrift) == 0 { try checkHeld() }
     if checksAtomicity && now >= nextTotal { try checkTotal() }
     if (checksAcknowledged || checksVersions) && now >= nextReopening { try reopen() }
   }
 
-  private mutating func verifyRetiredPin() throws {
-    guard let pin = shared.pins.takeRetired() else { return }
+  private mutating func verifyDuePin() throws {
+    guard let pin = shared.pins.takeDue() else { return }
     let start = clock.nanoseconds()
-    if let violation = pin.verify(place: "pin released by \(place)") { throw violation }
+    if let violation = pin.verify(place: "pin read again by \(place)") { throw violation }
     ledger.count(
       .snapshotStability, checks: pin.checks, cost: clock.nanoseconds() - start)
   }

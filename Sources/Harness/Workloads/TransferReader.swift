@@ -107,8 +107,8 @@ package final class TransferReader<Driver: EngineDriver>: SessionThread<Driver> 
         frozenCopy = nil
         try verify(copy.kept, place: "frozen copy of \(place)")
       }
-      if shared.pins.waiting > 0, let pin = shared.pins.takeRetired() {
-        try verify(pin, place: "pin released by \(place)")
+      if shared.pins.hasOneDue, let pin = shared.pins.takeDue() {
+        try verify(pin, place: "pin read again by \(place)")
       }
     }
     if shared.plan.checks(.atomicity) { try checkPartner() }
