@@ -16,8 +16,8 @@ package struct PlanPinAges: Equatable, Sendable {
 
 /// One interval of a run.
 package struct PlanSpacePoint: Sendable {
+  package var pins: Double
   package var age: PlanPinAges
-  package var commits: Double
   package var live: Double
   package var held: Double
   package var file: Double
@@ -172,7 +172,7 @@ package struct PlanObservation: Sendable {
         residentBytes = max(residentBytes ?? 0, resident)
       }
       guard let live = numbers["live_bytes"], let held = numbers["held_bytes"],
-        let file = numbers["file_bytes"], let commits = numbers["commits"], live > 0
+        let file = numbers["file_bytes"], live > 0
       else { continue }
       let pins = numbers["pins"] ?? 0
       let between = setting.commitsBetweenPins ?? 0
@@ -181,10 +181,11 @@ package struct PlanObservation: Sendable {
       let since = numbers["transactions"].map { between > 0 ? $0.remainder(after: between) : 0 }
       space.append(
         PlanSpacePoint(
+          pins: pins,
           age: PlanPinAges(
             fullIntervals: max(0, pins - 1), transactionsBetween: between,
             transactionsSinceLast: pins == 0 ? 0 : since ?? between / 2),
-          commits: commits, live: live, held: held, file: file))
+          live: live, held: held, file: file))
     }
   }
 
@@ -227,17 +228,17 @@ package struct PlanObservation: Sendable {
     return unknown.contains { $0.row.operation == operation.rawValue && $0.metric == column }
   }
 
-  /// While pins came: from the second pin, so that the free space of the begin is used up, to the
-  /// last one, behind which a file grows no more.
+  /// While pins came: by whole stretches between two pins, since a file grows most at their begin.
   private var growthWhilePinsCame: Double? {
-    let growing = space.filter {
-      $0.age.fullIntervals >= 1 && $0.age.fullIntervals + 1 < setting.pins
-    }
-    // Of fewer intervals the steps in which a file grows are too large a part.
-    guard growing.count >= 8, let first = growing.first, let last = growing.last,
-      last.commits > first.commits, last.file > first.file
+    let growing = space.filter { $0.pins >= 1 && $0.pins < setting.pins }
+    // Before the first pin's end the free space of the begin is used up. Of fewer intervals the
+    // steps in which a file grows are too large a part.
+    guard let between = setting.commitsBetweenPins, growing.count >= 8,
+      let least = growing.map(\.pins).min(), let last = growing.last,
+      let first = growing.last(where: { $0.pins == least }),
+      last.pins > first.pins, last.file > first.file
     else { return nil }
-    return (last.file - first.file) / (last.commits - first.commits)
+    return (last.file - first.file) / ((last.pins - first.pins) * between)
   }
 
   /// Readers that had a core at a time: more threads than cores have no more time than the cores.
