@@ -165,16 +165,19 @@ package struct PlanModel: Sendable {
     func isOpen(_ run: PlanObservation) -> Bool {
       (operation == .read ? run.setting.readRatePerSecond : run.setting.ratePerSecond) != nil
     }
-    let closed = runs.first { !isOpen($0) }
+    // An open loop tells less of a capacity than a closed one, but more than one of another load.
+    let closed = runs.first {
+      !isOpen($0)
+        && distance($0.setting, setting) < distance(runs[0].setting, setting) + Self.likeness
+    }
     guard let busyRun = closed ?? runs.first, let busy = busyRun.distributions[operation] else {
       return nil
     }
     let servers = operation == .read ? max(1, setting.readers) : writers(setting, like: busyRun)
     var queue = QueueModel(
       measured: [(1, busy)], startDelay: 20_000, servers: servers, arrivals: setting.arrivals)
-    // Open loops of the same kind of load tell how an engine does that is idle in between.
-    let farthest = distance(busyRun.setting, setting) + 0.7
-    for run in runs where isOpen(run) && distance(run.setting, setting) <= farthest {
+    // Open loops of the same load tell how an engine does that is idle in between.
+    for run in runs where isOpen(run) && distance(run.setting, busyRun.setting) < Self.likeness {
       guard let service = run.distributions[operation] else { continue }
       let rate = operation == .read ? run.setting.readRatePerSecond : run.setting.ratePerSecond
       let load = (rate ?? 0) * busy.mean / 1e9 / servers
@@ -217,6 +220,9 @@ package struct PlanModel: Sendable {
     return measured * min(asked / measured, max(1, mean / alone))
   }
 
+  /// Loads that are nearer than this are taken for the same.
+  private static let likeness = 0.3
+
   /// How far two settings are apart, in natural logarithms of what matters to time.
   private func distance(_ first: PlanSetting, _ second: PlanSetting) -> Double {
     func step(_ a: Double, _ b: Double, _ weight: Double) -> Double {
@@ -244,7 +250,7 @@ package struct PlanModel: Sendable {
     func add(_ more: Double) { error = (error * error + more * more).squareRoot() }
     if operation == .read {
       add(Self.unlikeReads(nearest.setting, setting))
-    } else if distance(nearest.setting, setting) > 0.3 {
+    } else if distance(nearest.setting, setting) > Self.likeness {
       add(writeCosts.noise)
       add(
         writeCosts.relativeSpread(
