@@ -1,4 +1,5 @@
 // What surrounds a run in tests: what it prints, and when it is told to stop.
+import Glibc
 import Harness
 import Platform
 
@@ -21,6 +22,16 @@ final class CollectedOutput: Sendable {
     Console(
       isTerminal: isTerminal, output: { text in self.texts.withLock { $0.output += text } },
       errors: { text in self.texts.withLock { $0.errors += text } })
+  }
+
+  /// One whose standard output takes nothing, as on a full disk.
+  func consoleWithFullOutput() -> Console {
+    Console(
+      isTerminal: false, writingOutput: { _ in ENOSPC },
+      writingErrors: { text in
+        self.texts.withLock { $0.errors += text }
+        return 0
+      })
   }
 
   /// Runs a line of `run`, such as `readers-writer --ops 10`, in this process.

@@ -329,12 +329,7 @@ import Testing
       (.thresholdMissed, .thresholdMissed), (.interrupted, .interrupted), (.usage, .usage),
     ] {
       let errors = CollectedOutput()
-      let console = Console(
-        isTerminal: false, writingOutput: { _ in ENOSPC },
-        writingErrors: { text in
-          errors.console().noteRaw(text)
-          return 0
-        })
+      let console = errors.consoleWithFullOutput()
       #expect(console.end(with: given) == given)
       console.print("a")
       console.print("b")

@@ -62,12 +62,7 @@ import Testing
     let out = folder.file("out")
     try run("--ops 20", to: out)
     let errors = CollectedOutput()
-    let console = Console(
-      isTerminal: false, writingOutput: { _ in ENOSPC },
-      writingErrors: { text in
-        errors.console().noteRaw(text)
-        return 0
-      })
+    let console = errors.consoleWithFullOutput()
     let surroundings = RunVerb.Surroundings(
       console: console, interruption: { TimedInterruption() },
       makeDriver: { _, _ in ModelEngine(bug: nil) })

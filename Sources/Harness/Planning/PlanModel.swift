@@ -139,13 +139,17 @@ package struct PlanModel: Sendable {
     // A service time that is off by some share moves a queue by more, the more so near its
     // capacity. Beyond its capacity a queue only grows, as long as the run is: that says nothing.
     let load = rate / queue.capacity
-    let slower = load < 0.96 ? min(factor, 0.97 / load) : factor
-    let other = min(1.1, max(1, 0.97 / load))
-    let (low, high) =
-      isByLoad
-      ? (estimate(1 / factor, rate * factor / 1.1), estimate(factor, rate / factor * other))
-      : (estimate(1 / factor, rate), estimate(slower, rate))
-    return PlanEstimate(estimate(1, rate).value, low: low.low, high: high.high)
+    let mostLoaded = max(1, 0.97 / load)
+    let value = estimate(1, rate).value
+    guard isByLoad else {
+      let slower = load < 0.96 ? min(factor, mostLoaded) : factor
+      return PlanEstimate(
+        value, low: estimate(1 / factor, rate).low, high: estimate(slower, rate).high)
+    }
+    // Two closed loops of the same setting differ by a tenth.
+    return PlanEstimate(
+      value, low: estimate(1 / factor, rate * factor / 1.1).low,
+      high: estimate(factor, rate / factor * min(1.1, mostLoaded)).high)
   }
 
   /// The share that a column such as `response_p99_9_ns` stands for.
@@ -191,7 +195,7 @@ package struct PlanModel: Sendable {
       queue.measured.append((load, service))
     }
     queue.measured.sort { $0.load < $1.load }
-    // What disturbs a machine does not ask for the setting; with pins a run changes as they come.
+    // What disturbs a machine disturbs any setting. Only runs with pins grow slower by themselves.
     queue.stretches = runs.filter { $0.setting.pins == 0 || setting.pins > 0 }
       .compactMap { $0.distributions[operation]?.stretches }.filter { !$0.isEmpty }
     queue.syncNanoseconds = busyRun.rawSyncNanoseconds ?? machine.syncNanoseconds

@@ -231,8 +231,8 @@ package struct PlanObservation: Sendable {
   /// While pins came: by whole stretches between two pins, since a file grows most at their begin.
   private var growthWhilePinsCame: Double? {
     let growing = space.filter { $0.pins >= 1 && $0.pins < setting.pins }
-    // Before the first pin's end the free space of the begin is used up. Of fewer intervals the
-    // steps in which a file grows are too large a part.
+    // At the end of the first stretch nothing is left of the free space that the load has made.
+    // Of fewer intervals the steps in which a file grows are too large a part.
     guard let between = setting.commitsBetweenPins, growing.count >= 8,
       let least = growing.map(\.pins).min(), let last = growing.last,
       let first = growing.last(where: { $0.pins == least }),

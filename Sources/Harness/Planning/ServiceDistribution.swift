@@ -23,7 +23,7 @@ package struct ServiceDistribution: Equatable, Sendable {
   private let shares: [Double]
   package let mean: Double
   package let count: Double
-  /// The run in its order: slow times come together, and a queue that they fill stays for longer.
+  /// The run in its order: slow operations follow each other, and together they fill a queue.
   package let stretches: [ServiceStretch]
 
   /// Nil when nothing was measured.
@@ -179,8 +179,8 @@ package struct QueueModel: Sendable {
     _ random: inout RandomGenerator
   ) {
     let gap = 1e9 * servers / rate
-    // Forty samples beyond a quantile tell where it is, if they are of some time: slow stretches
-    // are seldom. More only take longer.
+    // Forty samples beyond a quantile tell where it is. Slow stretches are rare, so a simulation
+    // is never very short; more samples only take longer.
     let rarest = 1 - (shares.max() ?? 0.5)
     let enough = min(20_000, max(6_000, Int(40 / max(1e-4, rarest))))
     let count = max(200, min(enough, Int(rate * seconds / servers)))
@@ -211,8 +211,8 @@ package struct QueueModel: Sendable {
   }
 }
 
-/// Goes through pieces of measured runs, each from a place by chance on: what followed each other
-/// there does so here (a block bootstrap: Kuensch, 1989).
+/// Goes through pieces of measured runs, each from a random place on, in the order in which they
+/// were measured (a block bootstrap: Kuensch, 1989).
 private struct StretchWalk {
   private static let longest = 1e9
   private let runs: [[ServiceStretch]]

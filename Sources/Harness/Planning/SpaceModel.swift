@@ -154,13 +154,14 @@ package struct SpaceModel: Sendable {
     switch metric {
     case .liveBytes: return live
     case .heldBytes: return held
-    case .growthPerCommit: return file.value([0, heldByOnePin(setting)])
+    case .growthPerCommit: return file.value([0, heldPerCommit(setting)])
     default: return file.value([1, live + held])
     }
   }
 
-  /// What each transaction adds to what is held while pins come: one more of them holds a stretch.
-  private func heldByOnePin(_ setting: PlanSetting) -> Double {
+  /// Held bytes that a transaction adds while pins come: those of the stretch between two pins,
+  /// spread over its transactions.
+  private func heldPerCommit(_ setting: PlanSetting) -> Double {
     guard let between = setting.commitsBetweenPins, setting.pins > 0 else { return 0 }
     var (fewer, more) = (setting, setting)
     (fewer.pins, fewer.pinEvery) = (1, between)
