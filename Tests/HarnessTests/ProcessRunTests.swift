@@ -70,6 +70,17 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: out + "/data.realm"))
   }
 
+  @Test func pinsOfAllProcessesStandInTheirGrowth() throws {
+    let result = try run(
+      "readers-writer \(Self.load) --processes 2 --writers 1 --readers 0 --pins 3 --pin-every 5 "
+        + "--duration 2s --output \(folder.path)/out")
+    #expect(result.code == .success, "\(result.errors)")
+    let pins = try rows("growth.csv").map { try #require(Int($0["pins"] ?? "")) }
+    #expect(pins.contains { $0 > 0 } && pins.allSatisfy { $0 <= 6 }, "\(pins)")
+    // Who has ended keeps none.
+    #expect(pins.last == 0)
+  }
+
   @Test func whatALoadOfProcessesHasWrittenIsThatOfAll() throws {
     let result = try run(
       "bulk-load --processes 2 --objects 2000 --batch 100 --interval 100ms --durability memory "

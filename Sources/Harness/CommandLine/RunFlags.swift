@@ -389,7 +389,8 @@ package enum RunFlags {
       settings.replicas = try Units.count(text, flag: "--replicas", minimum: 1, maximum: 1_000)
     }
     if let text = flags.first("processes") {
-      settings.processes = try Units.count(text, flag: "--processes", minimum: 1, maximum: 256)
+      settings.processes = try Units.count(
+        text, flag: "--processes", minimum: 1, maximum: ProcessBoard.mostProcesses)
     }
     try checkProcesses(settings)
     if let text = flags.first("processors") {

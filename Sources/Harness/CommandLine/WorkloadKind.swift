@@ -41,6 +41,9 @@ extension RunSettings {
   package func makeWorkload<Driver: EngineDriver>(
     _ driver: Driver, versions: VersionLog = VersionLog()
   ) -> any Workload<Driver> {
-    workload.facts.make(RunShared(driver: driver, plan: plan, versions: versions))
+    workload.facts.make(
+      RunShared(driver: driver, plan: plan, versions: versions) { [member] pins in
+        if let member { member.board.note(pins: pins, of: member.number) }
+      })
   }
 }

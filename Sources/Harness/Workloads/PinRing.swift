@@ -77,11 +77,17 @@ package final class PinRing<Pin: EnginePin>: Sendable {
   private let clock = MonotonicClock()
   private let state: Monitor<State>
   private let isOneDue = Atomic<Bool>(false)
+  private let tell: @Sendable (Int) -> Void
 
+  /// Makes an empty ring.
+  ///
+  /// - Parameter tell: Told how many are kept, in the order of the changes, with the ring's lock
+  ///   held.
   package init(
     capacity: Int, release: ReleaseOrder = .oldest, ageNanoseconds: UInt64? = nil,
-    seed: UInt64 = 1
+    seed: UInt64 = 1, tell: @escaping @Sendable (Int) -> Void = { _ in }
   ) {
+    self.tell = tell
     self.capacity = capacity
     self.release = release
     self.ageNanoseconds = ageNanoseconds
@@ -115,6 +121,7 @@ package final class PinRing<Pin: EnginePin>: Sendable {
         }
       }
       isOneDue.store(due(state) != nil, ordering: .relaxed)
+      tell(state.count)
       return true
     }
     return isKept ? left.filter { !$0.isTaken }.map(\.pin) : nil
@@ -156,6 +163,7 @@ package final class PinRing<Pin: EnginePin>: Sendable {
       state.kept = []
       state.first = 0
       isOneDue.store(false, ordering: .relaxed)
+      tell(0)
       return all
     }
   }

@@ -117,14 +117,17 @@ package final class RunShared<Driver: EngineDriver>: Sendable {
   /// The file's length when the measured phase began; nil before that.
   private let bytesBefore = Monitor<UInt64?>(nil)
 
-  package init(driver: Driver, plan: RunPlan, versions: VersionLog = VersionLog()) {
+  package init(
+    driver: Driver, plan: RunPlan, versions: VersionLog = VersionLog(),
+    tellPins: @escaping @Sendable (Int) -> Void = { _ in }
+  ) {
     self.versions = versions
     self.driver = driver
     self.plan = plan
     control = RunControl(steps: plan.steps)
     pins = PinRing(
       capacity: plan.pins, release: plan.release, ageNanoseconds: plan.pinAgeNanoseconds,
-      seed: plan.seed)
+      seed: plan.seed, tell: tellPins)
   }
 
   package func note(walkedBytes bytes: UInt64) { walkedBytes.withLock { $0 = bytes } }

@@ -185,12 +185,12 @@ package final class ProcessRun<Driver: EngineDriver> {
         deadline = now + Self.patienceNanoseconds
       }
       if now >= nextInterval {
-        noteGrowth(at: now)
+        noteGrowth(at: now, board)
         nextInterval = now + settings.intervalNanoseconds
         showProgress(since: start, now)
       }
     }
-    noteGrowth(at: clock.nanoseconds())
+    noteGrowth(at: clock.nanoseconds(), board)
   }
 
   /// Whether each that goes on was stopped by somebody.
@@ -226,7 +226,7 @@ package final class ProcessRun<Driver: EngineDriver> {
     for child in children { _ = child.ending() }
   }
 
-  private func noteGrowth(at now: UInt64) {
+  private func noteGrowth(at now: UInt64, _ board: ProcessBoard) {
     let statistics =
       (try? probe.statistics(
         withinNanoseconds: min(100_000_000, settings.intervalNanoseconds))) ?? statistics()
@@ -235,7 +235,10 @@ package final class ProcessRun<Driver: EngineDriver> {
     whole.writtenBytes = nil
     let point = GrowthPoint(
       phase: .measure, elapsedSeconds: Double(now - began) / 1e9, statistics: whole,
-      pins: workload.pinsKept, objects: workload.objects,
+      pins: children.indices.reduce(0) { sum, position in
+        children[position].isRunning ? sum + board.pins(of: position + 1) : sum
+      },
+      objects: workload.objects,
       transactions: workload.shared.versions.transactions)
     outcome.growth.append(point)
     series([], point)

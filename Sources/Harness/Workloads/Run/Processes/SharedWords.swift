@@ -37,7 +37,10 @@ package final class ProcessBoard: Sendable {
   private let shared: SharedWords
   /// Which transaction made a version, for all processes.
   package let versions: VersionLog
-  private static let firstOfLog = 8
+  /// The most processes that a run can have.
+  package static let mostProcesses = 256
+  private static let firstOfPins = 8
+  private static let firstOfLog = firstOfPins + mostProcesses
 
   package init(_ path: String, isNew: Bool) throws {
     shared = try SharedWords(
@@ -47,6 +50,17 @@ package final class ProcessBoard: Sendable {
 
   private var ready: UnsafeMutablePointer<Atomic<UInt64>> { shared.words }
   private var hasBegun: UnsafeMutablePointer<Atomic<UInt64>> { shared.words + 1 }
+
+  /// Notes how many pins a process keeps; called by that process alone.
+  func note(pins count: Int, of number: Int) {
+    (shared.words + Self.firstOfPins + number - 1).pointee.store(
+      UInt64(count), ordering: .relaxed)
+  }
+
+  /// How many pins a process keeps, or kept when it ended.
+  func pins(of number: Int) -> Int {
+    Int((shared.words + Self.firstOfPins + number - 1).pointee.load(ordering: .relaxed))
+  }
 
   /// How many processes have opened the file with all their threads.
   var readyProcesses: Int { Int(ready.pointee.load(ordering: .acquiring)) }
