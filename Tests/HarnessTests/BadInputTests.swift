@@ -71,6 +71,7 @@ import Testing
     ("hunt --scenario what", "list scenarios"), ("hunt --scenario transfr", "'transfer'?"),
     ("hunt --processes 0", "between 1 and 256"), ("hunt --processes 100000", "between 1 and 256"),
     ("hunt --shard 5/2", "K from 1 to N"), ("hunt --shard 1//3", "K from 1 to N"),
+    ("hunt --shard +1/3", "K from 1 to N"),
     ("hunt --replay-corpus --seed 3", "--replay-corpus and --seed contradict each other"),
     ("compare --resample x --strict", "--strict and --resample contradict each other"),
     ("hunt --sanitizer what", "scripts/hunt"),

@@ -12,6 +12,8 @@ package final class Console: Sendable {
   package struct Loss: Equatable, Sendable {
     package let stream: String
     package let reason: String
+    /// Whether a pipe has lost its reader.
+    package let isReaderGone: Bool
   }
 
   private struct State {
@@ -128,7 +130,8 @@ package final class Console: Sendable {
     let code = writer(text)
     guard code != 0 else { return }
     let reason = code == EBADF ? "it is closed" : String(cString: strerror(code))
-    state.withLock { $0.losses.append(Loss(stream: stream, reason: reason)) }
+    let loss = Loss(stream: stream, reason: reason, isReaderGone: code == EPIPE)
+    state.withLock { $0.losses.append(loss) }
   }
 
   private func show(_ text: String) { write(text, "standard output", output) }
@@ -154,10 +157,13 @@ package final class Console: Sendable {
   package func end(with code: ExitCode) -> ExitCode {
     guard let loss = losses.first else { return code }
     let kept = state.withLock { $0.kept }.map { "; the results are in \($0)" }
-    // On standard error only: who reads results by a program does not want it there.
-    note(
-      "\(Tool.current.name): not everything could be shown, because \(loss.stream) took no more "
-        + "(\(loss.reason))\(kept ?? "")")
+    // Who reads the first lines alone (`head`, a pager) has what was wanted, and knows of it.
+    if !loss.isReaderGone || kept != nil {
+      // On standard error only: who reads results by a program does not want it there.
+      note(
+        "\(Tool.current.name): not everything could be shown, because \(loss.stream) took no more "
+          + "(\(loss.reason))\(kept ?? "")")
+    }
     return code == .success || code == .inconclusive ? .failed : code
   }
 }

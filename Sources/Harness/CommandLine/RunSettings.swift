@@ -16,7 +16,10 @@ package struct Shard: Equatable, Sendable {
 
   /// Reads `2/4`.
   package init(_ text: String, flag: String) throws(UsageError) {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    // `Int` alone would take a sign.
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map {
+      Units.isDigits(String($0)) ? Int($0) : nil
+    }
     guard parts.count == 2, let number = parts[0], let count = parts[1], count >= 1,
       count <= 100_000, (1...count).contains(number)
     else {

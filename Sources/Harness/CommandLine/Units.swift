@@ -348,7 +348,7 @@ package enum Units {
     return value.isFinite ? value : nil
   }
 
-  private static func isDigits(_ text: String) -> Bool {
+  static func isDigits(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
   }
 }
