@@ -169,6 +169,31 @@ import Testing
     #expect(compare.process.terminationReason == .uncaughtSignal)
   }
 
+  @Test func aHungProgramDoesNotOutliveASecondSignal() throws {
+    let program = folder.path + "/hung"
+    try "#!/bin/sh\ntrap 'touch \(folder.path)/told' TERM\necho $$ > \(folder.path)/began\n"
+      .appending("while :; do sleep 0.05; done\n")
+      .write(toFile: program, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let compare = try tool("compare --executables \(program) \(program) -- readers-writer")
+    #expect(eventually { text("began")?.hasSuffix("\n") == true })
+    let hung = try #require(text("began").flatMap { pid_t($0.dropLast()) })
+    compare.kill(SIGINT)
+    #expect(eventually { exists("told") })
+    #expect(
+      eventually {
+        compare.kill(SIGINT)
+        return !compare.process.isRunning
+      })
+    // Who has no parent left may stay as one that nobody has asked for its end.
+    #expect(
+      eventually {
+        let stat = try? String(contentsOfFile: "/proc/\(hung)/stat", encoding: .utf8)
+        return stat?.contains(") Z ") ?? true
+      })
+    kill(hung, SIGKILL)
+  }
+
   @Test func interruptedReplicasAreKeptAndMarked() throws {
     let line = "run \(Self.load) --replicas 3 --output out"
     let run = try shell("exec $tool \(line) --ops 2000")
@@ -300,6 +325,8 @@ import Testing
     // `true` may be slow enough to have taken all of a short text.
     #expect(eventually { text("code") != nil })
     #expect(["0\n", "1\n"].contains(text("code")))
+    // Who reads no further needs no warning.
+    #expect(!piped.errorText.contains("took no more"), "\(piped.errorText)")
   }
 
   @Test(arguments: ["> /dev/full", ">&-", ">&- 2>&-", ">&- 2>&- <&-", "2>&-", "2> /dev/full"])

@@ -77,7 +77,8 @@ struct ChildProcess {
   /// Waits for its end, and tells it to end when the user has enough.
   ///
   /// A program of somebody else's may not hear that: it hangs, or is a script that has started the
-  /// one that runs.
+  /// one that runs. With `patience` it is taken for one, and does not survive this process either
+  /// when a second signal ends that.
   /// - Parameters:
   ///   - limit: after how many nanoseconds it is told to end; nil for none.
   ///   - patience: how many nanoseconds it has from then on before it is ended, with all that it
@@ -85,6 +86,16 @@ struct ChildProcess {
   func wait(
     _ interruption: any Interruption, limit: UInt64? = nil, patience: UInt64? = nil
   ) -> Ending {
+    let wait = { waitForEnd(interruption, limit: limit, patience: patience) }
+    let (isTold, isLate) = patience == nil ? wait() : process.asForeign(wait)
+    var ending = ending(isTold: isTold)
+    ending.isLate = isLate
+    return ending
+  }
+
+  private func waitForEnd(
+    _ interruption: any Interruption, limit: UInt64?, patience: UInt64?
+  ) -> (isTold: Bool, isLate: Bool) {
     let clock = MonotonicClock()
     let start = clock.nanoseconds()
     var (isTold, isLate) = (false, false)
@@ -106,9 +117,7 @@ struct ChildProcess {
       }
       sleep(nanoseconds: 5_000_000)
     }
-    var ending = ending(isTold: isTold)
-    ending.isLate = isLate
-    return ending
+    return (isTold, isLate)
   }
 
   /// How it has ended; waits for that where it was ended at once, but not without end.

@@ -69,8 +69,9 @@ package final class SignalInterruption: Interruption {
     }
   }
 
-  /// Ends the process as the signal would have without us.
+  /// Ends the process as the signal would have without us, and programs that would outlive it.
   private static func end(by number: Int32) {
+    StartedProcess.endForeign()
     signal(number, SIG_DFL)
     var only = sigset_t()
     sigemptyset(&only)

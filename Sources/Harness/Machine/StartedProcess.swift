@@ -190,6 +190,23 @@ final class StartedProcess: Sendable {
     _ = wait(nanoseconds: 10_000_000_000)
   }
 
+  // MARK: - Those that go on without us
+
+  /// Programs of others, that do not end by themselves when this process does.
+  private static let foreign = Monitor<[pid_t: StartedProcess]>([:])
+
+  /// Waits for a program of others, which is noted as one as long as that takes.
+  func asForeign<Result>(_ wait: () -> Result) -> Result {
+    Self.foreign.withLock { $0[identifier] = self }
+    defer { Self.foreign.withLock { _ = $0.removeValue(forKey: identifier) } }
+    return wait()
+  }
+
+  /// Ends programs of others at once, with all that is in their groups.
+  static func endForeign() {
+    for process in foreign.withLock({ Array($0.values) }) { process.send(SIGKILL, toGroup: true) }
+  }
+
   // MARK: - What it has printed
 
   /// On standard output, until it was asked for last.
