@@ -11,15 +11,18 @@ extension Store {
 
   /// Step 2 of a commit: moves up to twice the transaction's own bytes.
   func moveBlocksDown(_ transaction: WriteTransaction) {
-    writer!.updateShrinkThreshold()
-    guard writer!.shrinkThreshold != nil, transaction.root.isProvisional else { return }
+    let writer = writer!
+    writer.updateShrinkThreshold()
+    guard writer.shrinkThreshold != nil, transaction.root.isProvisional,
+      writer.moveGain.isExpected(length: writer.fileLength, bearable: writer.bearableLength)
+    else { return }
     var walk = MoveWalk(
-      editor: transaction.editor, writer: writer!, threshold: writer!.shrinkThreshold!,
+      editor: transaction.editor, writer: writer, threshold: writer.shrinkThreshold!,
       newestPin: newestPin(before: newestVersion), budget: 2 * transaction.editor.provisionalBytes,
       visits: Self.visitsPerCommit)
     // First under the nodes that this commit copies anyway, then further along the tree.
     walk.moveUnderCopies(transaction.root)
-    transaction.root = walk.resume(transaction.root, cursor: &writer!.moveCursor)
+    transaction.root = walk.resume(transaction.root, cursor: &writer.moveCursor)
   }
 
   /// The newest pinned version before one that every reader passes through.
@@ -164,7 +167,52 @@ struct MoveWalk {
   private static let worthwhile: UInt64 = 64 << 10
 }
 
+/// Whether moves in commits make the file shorter.
+///
+/// Where blocks of many sizes are changed at random, the holes that they leave are too short for
+/// them: the file stays some percent longer than it is meant to be, however much is moved. Then
+/// commits stop to move until it grows.
+struct MoveGain {
+  /// Commits after which the length is looked at.
+  private static let commitsPerLook = 256
+  /// A gain that counts: this part of the file.
+  private static let share: UInt64 = 512
+
+  private var lengthAtLook: UInt64
+  private var commits = 0
+  private var isPaused = false
+
+  /// Expects one at first.
+  init(length: UInt64 = .max) { lengthAtLook = length }
+
+  /// Notes a commit, and says whether it should move.
+  ///
+  /// - Parameters:
+  ///   - length: of the file.
+  ///   - bearable: beyond this length moves go on even if they gain nothing.
+  mutating func isExpected(length: UInt64, bearable: UInt64) -> Bool {
+    if isPaused {
+      if length <= min(lengthAtLook, bearable) { return false }
+      self = MoveGain(length: length)
+      return true
+    }
+    commits += 1
+    if commits < Self.commitsPerLook { return true }
+    isPaused = length <= bearable && length >= lengthAtLook - min(lengthAtLook, length / Self.share)
+    lengthAtLook = length
+    commits = 0
+    return !isPaused
+  }
+}
+
 extension WriterState {
+  /// The longest file for which commits need not move what gains nothing: with one step of growth
+  /// it is at most a tenth longer than what is visible.
+  fileprivate var bearableLength: UInt64 {
+    let longest = UInt64(1.1 * Double(visibleBytes)) + 2 * Self.slackBytes
+    return longest - min(longest, growthStep)
+  }
+
   /// How many bytes that pins see may be moved.
   ///
   /// Processes and threads that write by turns pin the version before. Without such moves an old

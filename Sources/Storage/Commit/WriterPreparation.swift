@@ -265,6 +265,7 @@ extension WriterState {
     if Double(fileLength) <= 1.07 * Double(visibleBytes) + 2 * Double(Self.slackBytes) {
       shrinkThreshold = nil
     } else {
+      if shrinkThreshold == nil { moveGain = MoveGain(length: fileLength) }
       shrinkThreshold = UInt64(1.04 * Double(visibleBytes)) + Self.slackBytes / 2
     }
   }

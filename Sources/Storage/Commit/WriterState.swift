@@ -50,6 +50,8 @@ final class WriterState {
   /// New blocks go below this and blocks above it are moved, while the file is too long.
   @exclusivity(unchecked) var shrinkThreshold: UInt64?
   @exclusivity(unchecked) var commitsSinceThreshold = 0
+  /// Whether commits still move.
+  @exclusivity(unchecked) var moveGain = MoveGain()
   /// Where the search for blocks to move goes on: child numbers from the root down.
   @exclusivity(unchecked) var moveCursor: [Int] = []
   /// What the newest record says the file's length will be, when that is less than it is.
