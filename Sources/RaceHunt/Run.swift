@@ -366,7 +366,7 @@ final class Run: @unchecked Sendable {
       if let next = choose(current: nil) { return next }
       if passTime() { continue }
       // A task whose program waits may be resumed from outside.
-      guard !hasProgramEnded, case .resting = strands[0].state else { return nil }
+      guard !hasProgramEnded, case .resting = strands[0].state, !hasCycleOfLocks else { return nil }
       hasWaitedOutside = true
       if !executor.waitForArrival(limits.grace) { return nil }
     }

@@ -61,6 +61,22 @@ extension Run {
       text: (waits ? "deadlock: " : "") + sentences.joined(separator: "; ") + uncontrolledText)
   }
 
+  /// Whether some wait for locks of each other, which nothing from outside can end.
+  var hasCycleOfLocks: Bool {
+    func holder(_ strand: Strand) -> Strand? {
+      guard case .blocked(.mutex(let resource), _) = strand.state else { return nil }
+      return resource.owner
+    }
+    return strands.contains { strand in
+      var next = holder(strand)
+      for _ in strands {
+        guard let found = next, found !== strand else { break }
+        next = holder(found)
+      }
+      return next === strand
+    }
+  }
+
   /// What the program and its tasks have done last: the runtime does not tell which of them have
   /// ended.
   private var lastSteps: String {
