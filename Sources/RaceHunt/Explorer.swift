@@ -319,17 +319,17 @@ package final class Explorer {
     return again
   }
 
-  /// A run that waits for something outside takes as long as that is waited for, unless nothing
-  /// was seen of it: then the smaller ones do not wait, and the last one shows that it was right;
-  /// a quarter of the time is enough for that, since nothing had come in all of it.
+  /// The failure with fewer turns and smaller numbers, if there is one.
+  ///
+  /// A run that waits for something outside takes as long as that is waited for. If nothing came,
+  /// the smaller ones do not wait, and the last one shows that this was right. A quarter of the
+  /// time is enough for that, since nothing had come in all of it.
   private func smaller(_ run: Run) -> Run {
     guard run.hasWaitedOutside else { return shrink(withSmallerDraws(run)) }
     if !run.uncontrolledText.isEmpty { return run }
     let small = withoutWaiting(after: run) { shrink(run) }
-    let grace = settings.limits.grace
-    defer { settings.limits.grace = grace }
-    settings.limits.grace = grace / 4
-    guard small !== run, let shown = execute(rerun(small.schedule)),
+    let short = settings.limits.grace / 4
+    guard small !== run, let shown = withGrace(short, { execute(rerun(small.schedule)) }),
       shown.violation?.kind == run.violation?.kind
     else { return run }
     return shown
@@ -337,11 +337,15 @@ package final class Explorer {
 
   /// Does not wait for what the run has waited for in vain, if nothing at all came from outside.
   private func withoutWaiting<Value>(after run: Run, _ work: () -> Value) -> Value {
+    let isInVain = run.hasWaitedOutside && run.uncontrolledText.isEmpty
+    return withGrace(isInVain ? 2_000_000 : .max, work)
+  }
+
+  /// Waits for something outside for at most so many nanoseconds.
+  private func withGrace<Value>(_ most: UInt64, _ work: () -> Value) -> Value {
     let grace = settings.limits.grace
     defer { settings.limits.grace = grace }
-    if run.hasWaitedOutside && run.uncontrolledText.isEmpty {
-      settings.limits.grace = min(grace, 2_000_000)
-    }
+    settings.limits.grace = min(grace, most)
     return work()
   }
 
