@@ -5,7 +5,7 @@ package import Platform
 /// Draws which of many reads are checked in full.
 package struct CheckSampler: Sendable {
   /// Share of the reads that is checked unless the user says otherwise.
-  package static let usualRate = 1.0 / 32
+  package static let usualRate = 1.0 / 64
 
   /// Never reached: a share as small as that is as good as none.
   private static let longestGap = 1e18

@@ -65,7 +65,8 @@ package final class MixedThread<Driver: EngineDriver>: Worker, @unchecked Sendab
     contents = CheckSampler(rate: shared.plan.checkRate, &random)
     watch = SessionWatch(shared)
     walk = SpaceWalk(shared)
-    frozenCopies = FrozenCopyCheck(now: MonotonicClock().nanoseconds(), random: &random)
+    frozenCopies = FrozenCopyCheck(
+      now: MonotonicClock().nanoseconds(), shared.plan, random: &random)
     openedAfter = watch.acknowledged()
     known = table.objects
     self.queue = queue

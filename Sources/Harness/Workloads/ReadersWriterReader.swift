@@ -60,10 +60,10 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
     checksAtomicity = shared.plan.checks(.atomicity)
     checksVersions = shared.plan.checks(.monotonicVersions)
     checksAcknowledged = shared.plan.checks(.readYourWrites)
-    frozenCopies = FrozenCopyCheck(now: 0, random: &random)
+    frozenCopies = FrozenCopyCheck(now: 0, shared.plan, random: &random)
     let rate = shared.plan.checks(.atomicity) ? shared.plan.checkRate : 0
     contents = CheckSampler(rate: rate, &random)
-    siblings = CheckSampler(rate: rate >= 1 ? 1.0 / 16 : rate / 8, &random)
+    siblings = CheckSampler(rate: rate >= 1 ? 1.0 / 16 : rate / 4, &random)
     repeats = CheckSampler(rate: min(1, shared.plan.checkRate * 2), &random)
     thrift = shared.plan.checksFully ? 1 : 4
     let load = shared.plan.openReads(thread: number)
@@ -85,7 +85,7 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
     }
     pace.waitForStart()
     now = pace.freeAt
-    frozenCopies = FrozenCopyCheck(now: now, random: &random)
+    frozenCopies = FrozenCopyCheck(now: now, shared.plan, random: &random)
     nextTotal = now + random.next(upperBound: 200_000_000)
     nextReopening = now + random.next(upperBound: 60_000_000)
     try checkAfterMove(openedAfter, place: "\(place), opened")
@@ -327,6 +327,7 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
       checksAcknowledged ? .readYourWrites : .monotonicVersions, checks: 0, cost: cost)
     try checkAfterMove(acknowledged, place: "\(place), opened again")
     nextReopening =
-      start + max(cost * 100 * thrift, 20_000_000 + random.next(upperBound: 40_000_000))
+      start
+      + max(cost * 100, 20_000_000 + random.next(upperBound: 40_000_000)) * thrift
   }
 }

@@ -63,7 +63,9 @@ package final class TransferReader<Driver: EngineDriver>: SessionThread<Driver> 
     let total = sum { pin.total() }
     if frozenCopy == nil && shared.plan.checks(.snapshotStability) {
       frozenCopy = FrozenCopy(
-        KeptPin(pin: pin, rows: [], total: total), now: clock.nanoseconds(), random: &random)
+        KeptPin(pin: pin, rows: [], total: total),
+        versions: FrozenCopyCheck<Driver>.versions(shared.plan), now: clock.nanoseconds(),
+        random: &random)
     }
     return total
   }

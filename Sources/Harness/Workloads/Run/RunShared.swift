@@ -164,6 +164,8 @@ package final class RunShared<Driver: EngineDriver>: Sendable {
     }
   }
 
-  /// One version in eight is compared, the same ones by everybody.
-  package func isDigestVersion(_ version: UInt64) -> Bool { mix(version) & 7 == 0 }
+  /// One version in 32 is compared, in full one in eight, the same ones by everybody.
+  package func isDigestVersion(_ version: UInt64) -> Bool {
+    mix(version) & (plan.checksFully ? 7 : 31) == 0
+  }
 }
