@@ -14,12 +14,14 @@ struct Situation {
   let decision: Int
   /// The current strand lets others go first, or has gone on for so long that it may wait for them.
   let isYield: Bool
+  /// It does so again, and nobody else has made a step since: one of them has to.
+  let isSpinning: Bool
   /// All strands, by number.
   let strands: [Strand]
 
   /// Who can go on and does not spin.
   var candidates: [Int] {
-    guard isYield, let current, ready.count > 1 else { return ready }
+    guard isSpinning, let current, ready.count > 1 else { return ready }
     return ready.filter { $0 != current }
   }
 }
@@ -121,7 +123,7 @@ final class PriorityWalk: Chooser {
     }
     // Who spins waits for the others, whatever its priority.
     if let current = situation.current,
-      situation.isYield || changes.contains(situation.decision)
+      situation.isSpinning || changes.contains(situation.decision)
     {
       lowest -= 1
       priorities[current] = lowest
@@ -149,6 +151,7 @@ final class DepthFirst: Enumeration {
   private var depth = 0
   private var used = 0
   private(set) var isExhausted = false
+  private(set) var isCut = false
 
   init(preemptions: Int) { self.preemptions = preemptions }
 
@@ -160,7 +163,10 @@ final class DepthFirst: Enumeration {
   func choose(_ situation: Situation) -> Int {
     if depth == path.count {
       // Decisions that lie behind are not varied: a program without end has too many.
-      if depth >= 1_000 { return situation.usual }
+      if depth >= 1_000 {
+        isCut = true
+        return situation.usual
+      }
       var options = [situation.usual]
       let isFree = situation.current == nil || situation.isYield
       if isFree || used < preemptions {

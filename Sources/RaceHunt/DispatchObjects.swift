@@ -32,7 +32,8 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
 
   private func state(_ run: Run) -> SemaphoreState {
     run.part(self) {
-      SemaphoreState(run.resource(Run.address(self), .semaphore, name: nil), value)
+      SemaphoreState(
+        run.resource(Run.address(self), .semaphore, name: nil), value, servesWaiters: true)
     }
   }
 

@@ -473,6 +473,8 @@ final class QueueState {
   var suspensions: Int
   var isActivated = false
   private var running = 0
+  /// How many of the first items had their turn in the target when this one was suspended.
+  private var returned = 0
   /// Whether work runs that nothing runs beside.
   private(set) var hasBarrier = false
   var columns = QueueColumns()
@@ -497,13 +499,23 @@ final class QueueState {
       !item.isBarrier || running == 0
     {
       items.removeFirst()
+      returned = 0
       running += 1
       hasBarrier = item.isBarrier
       guard let target else {
         item.start()
         continue
       }
-      target.items.append(Item(isBarrier: !target.isConcurrent, start: item.start))
+      target.items.append(
+        Item(isBarrier: !target.isConcurrent) { [self] in
+          if suspensions == 0 { return item.start() }
+          // It was suspended while the target did something else, which is in time.
+          items.insert(item, at: returned)
+          returned += 1
+          running -= 1
+          if item.isBarrier { hasBarrier = false }
+          target.finish(isBarrier: !target.isConcurrent)
+        })
       target.pump()
     }
   }

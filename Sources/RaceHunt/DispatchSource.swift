@@ -139,6 +139,15 @@ public protocol DispatchSourceUserDataReplace: DispatchSourceProtocol {
   func replace(data: UInt)
 }
 
+/// What tells that a file can be read: `Dispatch.DispatchSourceRead`, by its names.
+public protocol DispatchSourceRead: DispatchSourceProtocol {}
+
+/// What tells that a file can be written to: `Dispatch.DispatchSourceWrite`, by its names.
+public protocol DispatchSourceWrite: DispatchSourceProtocol {}
+
+/// What tells of signals: `Dispatch.DispatchSourceSignal`, by its names.
+public protocol DispatchSourceSignal: DispatchSourceProtocol {}
+
 /// Makes sources of events: `Dispatch.DispatchSource`, by its names.
 public class DispatchSource: DispatchObject, @unchecked Sendable {
   // @unchecked: as its superclass; it has nothing itself.
@@ -181,20 +190,25 @@ public class DispatchSource: DispatchObject, @unchecked Sendable {
   public static func makeReadSource(
     fileDescriptor: Int32, queue: DispatchQueue? = nil
   ) -> any DispatchSourceRead {
-    Dispatch.DispatchSource.makeReadSource(fileDescriptor: fileDescriptor, queue: queue?.real)
+    ReadSource(
+      real: Dispatch.DispatchSource.makeReadSource(
+        fileDescriptor: fileDescriptor, queue: queue?.real))
   }
 
   /// A source of Dispatch's; not under control.
   public static func makeWriteSource(
     fileDescriptor: Int32, queue: DispatchQueue? = nil
   ) -> any DispatchSourceWrite {
-    Dispatch.DispatchSource.makeWriteSource(fileDescriptor: fileDescriptor, queue: queue?.real)
+    WriteSource(
+      real: Dispatch.DispatchSource.makeWriteSource(
+        fileDescriptor: fileDescriptor, queue: queue?.real))
   }
 
   /// A source of Dispatch's; not under control.
   public static func makeSignalSource(
     signal: Int32, queue: DispatchQueue? = nil
   ) -> any DispatchSourceSignal {
-    Dispatch.DispatchSource.makeSignalSource(signal: signal, queue: queue?.real)
+    SignalSource(
+      real: Dispatch.DispatchSource.makeSignalSource(signal: signal, queue: queue?.real))
   }
 }

@@ -99,6 +99,7 @@ package final class Explorer {
     var random = Random(seed: settings.seed, schedule: schedule)
     var seed = random.next() & 0xFFFF_FFFF
     if settings.earlyTimeouts && schedule % 2 == 1 { seed |= Run.seedOfEarlyTimeouts }
+    if !settings.strategy.isEnumeration { seed |= Run.seedOfLongRuns(schedule) }
     return Run(
       program, seed: seed, number: schedule, chooser: chooser, pool: pool, carrier: carrier,
       limits: settings.limits)
@@ -218,7 +219,7 @@ package final class Explorer {
     guard let violation = last.violation, last.number == schedules - 1 || last.isAbandoned else {
       return Exploration(
         schedules: schedules, distinct: distinct.count, points: points, switches: switches,
-        isExhaustive: source.isExhausted, seconds: seconds)
+        isExhaustive: source.isExhaustive, seconds: seconds)
     }
     throw smallest(last, violation)
   }

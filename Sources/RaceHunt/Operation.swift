@@ -38,6 +38,11 @@ open class Operation: NSObject, @unchecked Sendable {
     run.resource(Run.address(self), .operation, name: name)
   }
 
+  /// Others may have begun it, or have ended it, before.
+  private func noteChange(_ call: UInt) {
+    if let (run, strand) = Run.current { step(run, strand, .changes, call) }
+  }
+
   private func step(_ run: Run, _ strand: Strand, _ kind: EventKind, _ call: UInt) {
     run.step(strand, kind, on: resource(run), at: Place(call: call))
   }
@@ -172,12 +177,14 @@ open class Operation: NSObject, @unchecked Sendable {
 
   /// Has it begin only once the other one has ended.
   open func addDependency(_ operation: Operation) {
+    noteChange(race_hunt_caller())
     before.append(operation)
     if Run.current == nil { real.addDependency(operation.real) }
   }
 
   /// Has it no longer wait for the other one.
   open func removeDependency(_ operation: Operation) {
+    noteChange(race_hunt_caller())
     before.removeAll { $0 === operation }
     guard let (run, _) = Run.current else { return real.removeDependency(operation.real) }
     queue?.pump(run)
@@ -190,6 +197,7 @@ open class Operation: NSObject, @unchecked Sendable {
   @preconcurrency open var completionBlock: (@Sendable () -> Void)? {
     get { completion }
     set {
+      noteChange(race_hunt_caller())
       completion = newValue
       if Run.current == nil { real.setCompletion(newValue) }
     }
@@ -202,6 +210,7 @@ open class Operation: NSObject, @unchecked Sendable {
 
   /// Which of those that could begin is first.
   open var queuePriority = QueuePriority.normal {
+    willSet { noteChange(race_hunt_caller()) }
     didSet { if Run.current == nil { real.queuePriority = queuePriority } }
   }
 

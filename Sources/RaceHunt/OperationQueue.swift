@@ -71,8 +71,7 @@ open class OperationQueue: NSObject, @unchecked Sendable {
 
   /// Has the queue do the operations; `wait` waits for the end of all.
   open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
-    let call = race_hunt_caller()
-    for operation in operations { add(operation, call) }
+    add(operations, race_hunt_caller())
     if wait { for operation in operations { operation.waitUntilFinished() } }
   }
 
@@ -86,19 +85,22 @@ open class OperationQueue: NSObject, @unchecked Sendable {
     add(operation, race_hunt_caller())
   }
 
-  private func add(_ operation: Operation, _ call: UInt) {
+  private func add(_ operation: Operation, _ call: UInt) { add([operation], call) }
+
+  /// All of them are in the queue before the first one begins.
+  private func add(_ operations: [Operation], _ call: UInt) {
     guard let (run, strand) = Run.current else {
-      operation.real.enterQueue()
-      return real.addOperation(operation.real)
+      for operation in operations { operation.real.enterQueue() }
+      return real.addOperations(operations.map(\.real), waitUntilFinished: false)
     }
     let state = state(run)
     run.step(strand, .submits, on: state.resource, at: Place(call: call))
-    guard operation.enter(state) else {
+    for operation in operations where !operation.enter(state) {
       return run.violate(
         .check, "\(strand.name) gives \(state.resource.name) an operation that a queue was given",
         at: Place(call: call))
     }
-    state.add(operation, run)
+    state.add(operations, run)
     run.pointBehindStart()
   }
 
@@ -223,8 +225,8 @@ final class OperationQueueState {
     self.queue = queue
   }
 
-  func add(_ operation: Operation, _ run: Run) {
-    entries.append(Entry(operation: operation))
+  func add(_ operations: [Operation], _ run: Run) {
+    entries += operations.map { Entry(operation: $0) }
     kept = queue
     pump(run)
   }
@@ -305,5 +307,18 @@ extension NotificationCenter {
       queue.addOperation { block(notification.value) }
       queue.waitUntilAllOperationsAreFinished()
     }
+  }
+
+  /// As with a queue, or where it is posted if there is none.
+  @_disfavoredOverload @preconcurrency
+  public func addObserver(
+    forName name: NSNotification.Name?, object: Any?, queue: OperationQueue?,
+    using block: @escaping @Sendable (Notification) -> Void
+  ) -> any NSObjectProtocol {
+    guard let queue else {
+      let none: Foundation.OperationQueue? = nil
+      return addObserver(forName: name, object: object, queue: none, using: block)
+    }
+    return addObserver(forName: name, object: object, queue: queue, using: block)
   }
 }

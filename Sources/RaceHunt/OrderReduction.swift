@@ -9,6 +9,8 @@ protocol Enumeration: Chooser {
   /// Goes to the next schedule.
   func advance()
   var isExhausted: Bool { get }
+  /// Whether there were choices that it has not varied.
+  var isCut: Bool { get }
 }
 
 extension Enumeration {
@@ -98,6 +100,7 @@ final class OrderReduction: Enumeration {
   private var isStepOpen = false
   private var strands: [Strand] = []
   private(set) var isExhausted = false
+  private(set) var isCut = false
   /// Decisions and steps behind these are not varied: a program without end has too many.
   private static let depthMax = 1_000
   private static let stepsMax = 4_000
@@ -118,7 +121,10 @@ final class OrderReduction: Enumeration {
       // A program that is not the same twice is noticed by those who compare.
       return situation.ready.contains(node.chosen) ? node.chosen : situation.usual
     }
-    if depth >= Self.depthMax { return situation.usual }
+    if depth >= Self.depthMax {
+      isCut = true
+      return situation.usual
+    }
     let enabled = situation.candidates
     let chosen = enabled.contains(situation.usual) ? situation.usual : enabled[0]
     path.append(Node(enabled: enabled, chosen: chosen, wanted: [chosen]))
@@ -138,6 +144,8 @@ final class OrderReduction: Enumeration {
           strand: strand.number, access: Access(strand), node: decided,
           strandCount: strands.count, joined: joined, cause: strand.cause))
       isStepOpen = true
+    } else {
+      isCut = true
     }
     decided = nil
   }

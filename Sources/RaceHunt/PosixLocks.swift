@@ -19,6 +19,11 @@ extension pthread_mutex_t {
   fileprivate var isChecked: Bool { __data.__kind & 3 == Int32(PTHREAD_MUTEX_ERRORCHECK) }
 }
 
+extension timespec {
+  /// Whether it is one: a second has so many nanoseconds.
+  var isTime: Bool { 0..<1_000_000_000 ~= tv_nsec }
+}
+
 extension Run {
   /// Nanoseconds until a time of one of the clocks, whose time is virtual.
   static func left(until time: timespec, _ clock: clockid_t) -> UInt64 {
@@ -161,6 +166,7 @@ public func pthread_cond_timedwait(
   guard let (run, strand) = Run.current else {
     return Glibc.pthread_cond_timedwait(condition, mutex, time)
   }
+  if !time.pointee.isTime { return EINVAL }
   // The system keeps there which clock it is.
   let isMonotonic = condition.pointee.__data.__wrefs & 2 != 0
   let isNotified = run.wait(

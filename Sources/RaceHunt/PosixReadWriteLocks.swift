@@ -152,6 +152,7 @@ public func pthread_rwlock_timedrdlock(
   guard let (run, strand) = Run.current else {
     return Glibc.pthread_rwlock_timedrdlock(lock, time)
   }
+  if !time.pointee.isTime { return EINVAL }
   return run.lock(
     strand, lock, writes: false, until: Run.left(until: time.pointee, CLOCK_REALTIME),
     at: Place(call: race_hunt_caller()))
@@ -165,6 +166,7 @@ public func pthread_rwlock_timedwrlock(
   guard let (run, strand) = Run.current else {
     return Glibc.pthread_rwlock_timedwrlock(lock, time)
   }
+  if !time.pointee.isTime { return EINVAL }
   return run.lock(
     strand, lock, writes: true, until: Run.left(until: time.pointee, CLOCK_REALTIME),
     at: Place(call: race_hunt_caller()))

@@ -55,6 +55,10 @@ public func sem_timedwait(
   _ semaphore: UnsafeMutablePointer<sem_t>, _ time: UnsafePointer<timespec>
 ) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.sem_timedwait(semaphore, time) }
+  guard time.pointee.isTime else {
+    errno = EINVAL
+    return -1
+  }
   let left = Run.left(until: time.pointee, CLOCK_REALTIME)
   let state = run.semaphore(semaphore)
   if state.take(run, strand, in: left, at: Place(call: race_hunt_caller())) { return 0 }

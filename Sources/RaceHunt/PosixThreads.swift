@@ -174,14 +174,31 @@ public func pthread_key_create(
   _ destructor: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
 ) -> Int32 {
   let answer = Glibc.pthread_key_create(key, destructor)
-  if answer == 0 { destructors.withLock { $0[key.pointee] = destructor } }
+  if answer == 0 {
+    destructors.withLock { $0[key.pointee] = destructor }
+    // There are few of them, and the next schedule makes its own.
+    Run.current?.run.keys.insert(key.pointee)
+  }
   return answer
+}
+
+extension Run {
+  /// Gives back the keys that the program has made.
+  func deleteKeys() {
+    for key in keys { pthread_key_delete(key) }
+    keys = []
+  }
 }
 
 /// Gives a key up; nothing is done with its values.
 @discardableResult
 public func pthread_key_delete(_ key: pthread_key_t) -> Int32 {
   destructors.withLock { $0[key] = nil }
+  if let (run, _) = Run.current {
+    run.keys.remove(key)
+    // Another key may get its number.
+    for strand in run.strands { strand.values[key] = nil }
+  }
   return Glibc.pthread_key_delete(key)
 }
 

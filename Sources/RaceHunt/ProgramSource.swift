@@ -25,6 +25,16 @@ class ProgramSource<Real>: DispatchSource, @unchecked Sendable {
   /// What the current event tells.
   private var told: UInt = 0
   private var isSubmitted = false
+  /// Handlers that are due behind the one that is called.
+  private var waiting: [() -> Void] = []
+  private var isCalling = false
+
+  /// One that is Dispatch's in an exploration, too.
+  init(real: Real) {
+    queue = .global()
+    self.real = real
+    super.init()
+  }
 
   init(_ queue: DispatchQueue?, _ make: (Dispatch.DispatchQueue?) -> Real) {
     self.queue = queue ?? .global()
@@ -62,7 +72,9 @@ class ProgramSource<Real>: DispatchSource, @unchecked Sendable {
   /// An event has come.
   fileprivate func merge(_ run: Run, _ merge: (UInt) -> UInt) {
     if isToEnd { return }
-    merged = merge(merged ?? 0)
+    // Of nothing nothing is told.
+    let value = merge(merged ?? 0)
+    merged = value == 0 ? nil : value
     deliver(run)
   }
 
@@ -72,7 +84,7 @@ class ProgramSource<Real>: DispatchSource, @unchecked Sendable {
   private func deliver(_ run: Run) {
     guard isActive, merged != nil, !isSubmitted, event != nil else { return }
     isSubmitted = true
-    queue.submit(run, []) { [self] in
+    submit(run) { [self] in
       isSubmitted = false
       // Else a timer of a program that waits for good would go on for good.
       run.countPoint()
@@ -83,6 +95,30 @@ class ProgramSource<Real>: DispatchSource, @unchecked Sendable {
       event()
       deliver(run)
     }
+  }
+
+  /// Has a handler called: one at a time, in the order in which they are due, also where the queue
+  /// does several things at once.
+  private func submit(_ run: Run, _ handler: @escaping () -> Void) {
+    waiting.append(handler)
+    if !isCalling { callNext(run) }
+  }
+
+  private func callNext(_ run: Run) {
+    isCalling = !waiting.isEmpty
+    if waiting.isEmpty { return }
+    let handler = waiting.removeFirst()
+    queue.submit(run, []) { [self] in
+      handler()
+      callNext(run)
+    }
+  }
+
+  /// Has the cancel handler called, once: not while it is suspended.
+  private func tellOfCancellation(_ run: Run) {
+    guard isToEnd, suspensions <= 0, let cancellation else { return }
+    self.cancellation = nil
+    submit(run) { cancellation() }
   }
 
   var data: UInt { real == nil ? told : UInt(common?.data ?? 0) }
@@ -126,10 +162,7 @@ class ProgramSource<Real>: DispatchSource, @unchecked Sendable {
     if isToEnd { return }
     isToEnd = true
     (merged, event) = (nil, nil)
-    if let cancellation {
-      self.cancellation = nil
-      queue.submit(run, []) { cancellation() }
-    }
+    tellOfCancellation(run)
   }
 
   override func suspend() {
@@ -163,8 +196,9 @@ class ProgramSource<Real>: DispatchSource, @unchecked Sendable {
     if suspensions > 0 { return }
     if !hasBegun {
       hasBegun = true
-      if let registration { queue.submit(run, []) { registration() } }
+      if let registration { submit(run) { registration() } }
     }
+    tellOfCancellation(run)
     noteActive(run)
     deliver(run)
   }
@@ -285,3 +319,24 @@ final class ReplaceSource: ProgramSource<any Dispatch.DispatchSourceUserDataRepl
     merge(run) { _ in data }
   }
 }
+
+// MARK: - Dispatch's own
+
+/// Of a file that can be read.
+final class ReadSource: ProgramSource<any Dispatch.DispatchSourceRead>, DispatchSourceRead,
+  // As its superclass.
+  @unchecked Sendable
+{}
+
+/// Of a file that can be written to.
+final class WriteSource: ProgramSource<any Dispatch.DispatchSourceWrite>, DispatchSourceWrite,
+  // As its superclass.
+  @unchecked Sendable
+{}
+
+/// Of signals.
+final class SignalSource: ProgramSource<any Dispatch.DispatchSourceSignal>,
+  DispatchSourceSignal,
+  // As its superclass.
+  @unchecked Sendable
+{}

@@ -392,6 +392,8 @@ extension Run {
     countPoint()
     record(strand, .sleeps, at: place)
     readsTime(strand)
+    // It goes on to no step that others could be in the way of: a lock that it has is its own.
+    strand.pending = .begins
     block(strand, for: .time, until: now &+ nanoseconds)
     record(strand, .wakesUp, at: place)
   }

@@ -61,12 +61,16 @@ final class Run: @unchecked Sendable {
   private let uncontrolledSteps = Synchronization.Mutex<[String]>([])
   /// What waits for a time.
   @exclusivity(unchecked) var deadlines = Deadlines()
+  /// How often something that strands share was changed.
+  @exclusivity(unchecked) private(set) var changeCount = 0
   /// Tasks by which the runtime's hooks know the run.
   @exclusivity(unchecked) var ownedTasks: [UInt64] = []
   /// Queues, groups and other parts of the program that know more than a resource does.
   @exclusivity(unchecked) var parts: [UInt: AnyObject] = [:]
   /// What the program does by queues of operations.
   @exclusivity(unchecked) var operationQueues: [OperationQueueState] = []
+  /// What it has made of POSIX's keys of values by thread.
+  @exclusivity(unchecked) var keys: Set<pthread_key_t> = []
   /// By whose turns the main actor's jobs run, once the program has used it.
   @exclusivity(unchecked) var mainQueue: QueueState?
   /// The thread of both, once the program has asked for it.
@@ -89,6 +93,13 @@ final class Run: @unchecked Sendable {
   private static let patience = 50
   /// How often the current strand has gone on although others could.
   @exclusivity(unchecked) private var decisionsInARow = 0
+  /// How often it has let others go first since another one has made a step.
+  @exclusivity(unchecked) private var yieldsInARow = 0
+  /// Who has gone on for so many decisions may wait for one of the others.
+  private static let loneDecisions = 100
+  /// The same in this schedule, at first: else nobody could make many steps before the next one of
+  /// another.
+  @exclusivity(unchecked) private var loneDecisionsMax: Int
   /// Of the program, for its own random numbers.
   @exclusivity(unchecked) var random: Random
   /// Those of its numbers that are others.
@@ -134,6 +145,7 @@ final class Run: @unchecked Sendable {
       deadlines.delayEvery <<= timeRandom.next(below: 5)
     }
     liberties = Liberties(seed: seed)
+    loneDecisionsMax = Self.loneDecisions << (7 * Int(seed >> 33 & 1))
     var startRandom = Random(seed: seed ^ 0x57A7)
     startsArePoints = startRandom.next(below: Self.startPointsEvery) == 0
     events.reserveCapacity(128)
@@ -168,6 +180,7 @@ final class Run: @unchecked Sendable {
     }
     if !globalMakers.isEmpty { forgetGlobals() }
     giveBackGlobalLocks()
+    deleteKeys()
     ActiveRuns.leave(identity, tasks: ownedTasks)
     identity = 0
     parts = [:]
@@ -292,28 +305,39 @@ final class Run: @unchecked Sendable {
   private func choose(current running: Strand?) -> Strand? {
     if !deadlines.areNone { wakeWhoIsDue(mayPass: running != nil) }
     collectReady()
-    guard let first = ready.first else { return nil }
-    var chosen = first
+    if ready.isEmpty { return nil }
     var current = running.flatMap { $0.isEnabled ? $0 : nil }
     let isTaskYielding = current == nil && yielding?.isReady == true
     if isTaskYielding { current = yielding }
     yielding = nil
+    if isYielding || isTaskYielding, let current, passTimeForSpinners(current) { collectReady() }
+    let first = ready[0]
+    var chosen = first
     if ready.count > 1 {
       // Who goes on and on may wait for one of the others.
-      let isYield = current != nil && (isYielding || isTaskYielding || decisionsInARow > 100)
-      if isYield { yieldFairly() }
+      let isLong = decisionsInARow > loneDecisionsMax
+      let isYield = current != nil && (isYielding || isTaskYielding || isLong)
+      if isYield {
+        yieldFairly()
+        yieldsInARow += 1
+      }
+      // Of a loop that waits without letting others go first there may be many turns.
+      if isLong { loneDecisionsMax = max(Self.loneDecisions, loneDecisionsMax / 2) }
       let usual =
         isYield ? ready.first { $0 > current!.number } ?? ready[0] : current?.number ?? first
       chosen = chooser.choose(
         Situation(
           current: current?.number, usual: usual, ready: ready, decision: decisions,
-          isYield: isYield, strands: strands))
+          isYield: isYield, isSpinning: isYield && yieldsInARow > 1, strands: strands))
       if chosen != usual { turns.append(.init(decision: decisions, strand: chosen)) }
       decisions += 1
       if decisions & 63 == 0 { lookForStarving() }
-      decisionsInARow = chosen == current?.number && !isYield ? decisionsInARow + 1 : 0
+      let goesOn = chosen == current?.number
+      decisionsInARow = goesOn && !isYield ? decisionsInARow + 1 : 0
+      if !goesOn { yieldsInARow = 0 }
     }
     let strand = strands[chosen]
+    if case .accesses(_, writes: true) = strand.pending { changeCount += 1 }
     strand.steps += 1
     strand.passedOver = 0
     // What is done before the first other strand is started, and once all were waited for, has one

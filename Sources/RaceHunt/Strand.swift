@@ -85,6 +85,8 @@ final class Strand {
   var hasWoken = false
   /// How often it has let others go first, as a task.
   var yields = 0
+  /// Its spinning, since time has passed for it.
+  var spins = Spins()
   /// How often others have spun since it was chosen.
   var passedOver = 0
   /// How often it was chosen until the last look for those who starve.

@@ -58,6 +58,14 @@ public enum Strategy: Sendable, Equatable, CustomStringConvertible {
     if misfit != nil { return nil }
   }
 
+  /// Whether it goes through all schedules, rather than draw them.
+  var isEnumeration: Bool {
+    switch self {
+    case .depthFirst, .exhaustive: true
+    default: false
+    }
+  }
+
   /// What to give in place of a number that means nothing; nil when it does.
   var misfit: String? {
     switch self {
@@ -129,5 +137,9 @@ final class ChooserSource {
     }
   }
 
-  var isExhausted: Bool { enumeration?.isExhausted ?? false }
+  /// Whether these were all schedules that there are for the strategy.
+  var isExhaustive: Bool {
+    guard let enumeration else { return false }
+    return enumeration.isExhausted && !enumeration.isCut
+  }
 }

@@ -158,11 +158,12 @@ open class Thread: NSObject, @unchecked Sendable {
     return strand.hasEnded
   }
 
-  /// Whether it has been started and has not ended.
+  /// Whether it has begun and has not ended.
   open var isExecuting: Bool {
     guard let strand else { return origin == .main || (real ?? foreign)?.isExecuting ?? false }
     passPoint(race_hunt_caller())
-    return !strand.hasEnded
+    // It was started, and may not have begun.
+    return strand.body == nil && !strand.hasEnded
   }
 
   /// Whether it was told to end.

@@ -209,4 +209,34 @@ import Testing
     let unwritable = "/proc/nothing/here"
     #expect(refusal([one, two, "-o", unwritable]).contains(unwritable))
   }
+
+  /// Nobody times what fills a file: its row has no distribution that could be missing.
+  @Test func runsThatFillAFileAreJoined() throws {
+    let runs = try (1...2).map { number in
+      let path = folder.path + "/load-\(number)"
+      try runOnModel("bulk-load --objects 500 --batch 10 --seed \(number) --output \(path)")
+      return path
+    }
+    let joined = folder.path + "/loads"
+    let (code, _, errors) = try merge(runs + ["-o", joined])
+    #expect(code == .success, "\(errors)")
+    let writes = try histogram(joined + "/histograms/write.hgrm")
+    #expect(writes.count == 100)
+  }
+
+  /// The sum of the others' was taken for that of all.
+  @Test func responsesThatAreMissingAreRefused() throws {
+    let runs = try (1...2).map { number in
+      let path = folder.path + "/open-\(number)"
+      try runOnModel(
+        "readers-writer --readers 0 --objects 50 --value-size 16B --warmup 0s --duration 100ms "
+          + "--rate 500/s --interval 10ms --seed \(number) --output \(path)")
+      return path
+    }
+    try FileManager.default.removeItem(atPath: runs[1] + "/histograms/write-response.hgrm")
+    // As a run that has written its files without a list of them.
+    try FigureFolders.edit(runs[1]) { $0.files = nil }
+    let refused = refusal(runs + ["-o", folder.path + "/open"])
+    #expect(refused.contains("write-response.hgrm' is missing"), "\(refused)")
+  }
 }

@@ -65,6 +65,10 @@ import Testing
     ("largest rate with write.respons_p99<5ms", "did you mean 'write.response_p99'"),
     ("largest rate with write.response_p99<5", "has no unit"),
     ("largest rate with write.response_p99<5ms at rate=5/s", "looked for and given"),
+    ("largest rate with p99<5ms at load=70%", "rate or load, not both"),
+    ("largest age with file size<2GiB at pins=10 pin-every=100", "age or pin-every, not both"),
+    ("read rate at readers=0", "readers=0 read nothing"),
+    ("p99 at rate=100/s writers=0", "writers=0 write nothing"),
     ("readers at 50k on 8 cores", "did you mean 50k/s?"),
     ("readers at 50k reads/s each on no cores", "no whole number"),
     ("readers at 50k reads/s each", "is no question"),
@@ -120,6 +124,54 @@ import Testing
       let question = try PlanQuestion(text)
       #expect(question.kind == .readers(readsPerSecond: 1e6, cores: 2), "\(text)")
     }
+  }
+
+  @Test func readsAreThoseOfOneReaderUnlessTheQuestionSaysMore() throws {
+    #expect(try PlanQuestion("read rate").setting.readers == 1)
+    #expect(try PlanQuestion("read rate at readers=3").setting.readers == 3)
+    #expect(try PlanQuestion("write rate").setting.readers == 0)
+  }
+
+  /// Runs of hundreds of millions of transactions were begun, and ended as hanging.
+  @Test(arguments: [
+    "file size at pins=1 age=30d rate=1k/s", "file size at pins=200 age=1h rate=500/s objects=1",
+    "file size at pins=3 age=365d rate=10k/s objects=50 batch=50",
+    "growth a commit at pins=1000 pin-every=10M objects=1M",
+  ])
+  func noAgeMakesARunThatDoesNotEnd(question: String) throws {
+    let asked = try PlanQuestion(question)
+    let chooser = PlanExperiments(budgetSeconds: 60, questions: 1, cores: 2)
+    let check = try #require(chooser.check(.fileBytes, asked.setting))
+    for experiment in chooser.experiments(for: asked) + [check] {
+      guard case .transactions(let count) = experiment.length else {
+        Issue.record("\(experiment)")
+        continue
+      }
+      #expect(Double(count) * experiment.setting.batch < 3e6, "\(experiment)")
+      #expect(experiment.setting.objects <= asked.setting.objects, "\(experiment)")
+    }
+  }
+
+  /// A rate of less than one in two thousand seconds was given to `run` as 0.000/s.
+  @Test func rareOperationsAreRunAtTheirRateOrNotAtAll() throws {
+    let hourly = try PlanQuestion("p99 at rate=1/h").setting
+    let flags = hourly.flags(seed: 1)
+    let rate = try #require(flags.firstIndex(of: "--rate").map { flags[$0 + 1] })
+    #expect(Double(String(rate.dropLast(2))) == 1.0 / 3_600)
+    let chooser = PlanExperiments(budgetSeconds: 60, questions: 1, cores: 2)
+    let metric = PlanMetric.latency(.write, "response_p99_ns")
+    #expect(chooser.check(metric, hourly) == nil)
+    #expect(chooser.check(metric, try PlanQuestion("p99 at rate=100/s").setting) != nil)
+  }
+
+  /// What writes beside readers was left out of the runs, and made the check of the answer fail.
+  @Test func readersBesideAWriterAreRunBesideOne() throws {
+    func runs(_ more: String) throws -> [PlanExperiment] {
+      PlanExperiments(budgetSeconds: 60, questions: 1, cores: 2).experiments(
+        for: try PlanQuestion("readers at 50k reads/s each on 2 cores \(more)"))
+    }
+    #expect(try runs("").allSatisfy { $0.setting.writers == 0 })
+    #expect(try runs("rate=500/s").contains { $0.setting.writers == 1 && $0.setting.load == nil })
   }
 
   @Test func aDryRunNamesTheRunsAndMakesNone() throws {
@@ -251,6 +303,58 @@ import Testing
     for text in ["2.5 writes a second", "40 writes a second", "oldest pin 320s old"] {
       #expect(page.contains(text), "\(text)")
     }
+  }
+
+  /// The file was drawn without what pins hold, since their age or the rate was still open.
+  @Test func curvesOfWhatIsLookedForAreThoseAroundTheAnswer() throws {
+    let words = [
+      "--ask", "largest rate with file size<40MiB at pins=20 age=10s objects=20k", "--output",
+      folder.path + "/plan",
+    ]
+    let result = try lawful.plan(words + ["--from"] + (try lawfulRuns()))
+    let rows = try lawful.rows("plan")
+    let answer = try #require(
+      rows.first { $0["kind"] == "answer" }?["value"].flatMap(Double.init), "\(result.output)")
+    let sizes = rows.filter { $0["question"] == "file-pins" }
+    #expect(Set(sizes.compactMap { $0["value"] }).count == 5, "\(sizes)")
+    let rates = sizes.compactMap { $0["rate_per_s"].flatMap(Double.init) }
+    #expect(rates.count == 5 && rates.allSatisfy { abs($0 / answer - 1) < 0.01 }, "\(sizes)")
+  }
+
+  @Test func allReadersTogetherAreMoreThanOne() throws {
+    let run = try lawful.makeRun("one", objects: 20_000, batch: 10, pins: 0, every: 10)
+    func together(_ cores: Int) throws -> Double {
+      let result = try lawful.plan([
+        "--ask", "readers at 50k reads/s each on \(cores) cores objects=20k", "--output",
+        folder.path + "/plan-\(cores)", "--from", run,
+      ])
+      let found = try #require(
+        result.output.firstMatch(of: /all readers together: ([0-9,]+) reads/), "\(result.output)")
+      let digits = String(found.1).replacing(",", with: "")
+      return try #require(Double(digits))
+    }
+    #expect(try together(2) > 1.3 * together(1))
+  }
+
+  /// Their rates are those of their phases: they were taken for what the machine can do.
+  @Test func runsWithPhasesTellNothing() throws {
+    let run = try lawful.makeRun("phases", objects: 20_000, batch: 10, pins: 10, every: 40) {
+      var script = RunScript()
+      script.steps = [RunStep(name: "calm")]
+      $0.settings.script = script
+    }
+    let error = #expect(throws: UsageError.self) {
+      try lawful.plan(["--ask", "write rate", "--from", run])
+    }
+    #expect(error?.message.contains("a run of a plan file") == true, "\(error?.message ?? "")")
+  }
+
+  @Test func shortFlagsEndTheListOfRuns() throws {
+    let run = try lawful.makeRun("one", objects: 20_000, batch: 10, pins: 10, every: 40)
+    let out = folder.path + "/plan"
+    let result = try lawful.plan(["--ask", "write rate", "--from", run, "-o", out, "-q"])
+    #expect([.success, .inconclusive].contains(result.code), "\(result.errors)")
+    #expect(FileManager.default.fileExists(atPath: out + "/plan.csv"))
   }
 
   /// Lines of loads that have nothing to do with each other were drawn as one.

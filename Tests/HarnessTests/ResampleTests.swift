@@ -111,4 +111,24 @@ import Testing
     #expect(
       refusal([good, "--max-regression", "red.service_p50_ns=2%"]).contains("no run has the row"))
   }
+
+  /// A counter without noise has no tolerance in the gate itself, so it has none here.
+  @Test func countersWithoutNoiseAreJudgedAsTheGateJudgesThem() throws {
+    func table(_ name: String, isExact: Bool) throws -> String {
+      var text =
+        "run,side,engine,workload,operation,phase,load,metric,value,without_noise,clock_tick_ns\n"
+      for (side, value) in [("baseline", 1.0), ("candidate", 1.01)] {
+        for block in 0..<30 {
+          text +=
+            "\(block),\(side),realm,readers-writer,write,measure,closed,syncs_per_commit,\(value),"
+            + "\(isExact ? "yes" : "no"),1\n"
+        }
+      }
+      let path = folder.file(name)
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      return path
+    }
+    #expect(try worse(resample([try table("exact.csv", isExact: true), "--gates", "20"])) == 100)
+    #expect(try worse(resample([try table("noisy.csv", isExact: false), "--gates", "20"])) == 0)
+  }
 }

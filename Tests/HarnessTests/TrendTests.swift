@@ -112,6 +112,21 @@ import Testing
     try String(contentsOfFile: folder.file("trend.html"), encoding: .utf8)
   }
 
+  /// A phase of a plan may be called `r=500`.
+  @Test func namesWithASignAreReadAgain() throws {
+    var table = CSVTable(columns: TrendHistory.columns)
+    for number in 0..<19 {
+      var row = cells(number, 0)
+      row[9] = "r=500.write.service_p50_ns=\(number < 14 ? 400 : 450)"
+      table.append(row)
+    }
+    let result = try report([
+      "--trend", try write(table.text), "-o", folder.file("trend.html"), "--overwrite",
+    ])
+    #expect(!result.errors.contains("left out"), "\(result.errors)")
+    #expect(result.output.contains("r=500.write.service_p50_ns"), "\(result.output)")
+  }
+
   /// Lines that were added to it could not be read again.
   @Test func aHistoryThatCannotBeReadIsNotAddedTo() throws {
     let run = try makeRun("run")

@@ -34,7 +34,7 @@ import Testing
   @Test func conditionsAndGroupsEndInVainToo() throws {
     for strategy in [Strategy.portfolio, .randomWalk, .partialOrder] {
       let condition = #expect(throws: RaceFailure.self) {
-        try explore(iterations: 1_000, strategy: strategy, earlyTimeouts: true) {
+        try explore(iterations: 4_000, strategy: strategy, earlyTimeouts: true) {
           let isReady = Atomic(false)
           let condition = NSCondition()
           let thread = Thread.start {

@@ -231,8 +231,11 @@ package enum CompareVerb: VerbDescription {
   ) throws(UsageError) {
     var isGeneralGiven = false
     for text in texts {
-      let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
-      guard let last = parts.last, last.hasSuffix("%"), parts.count <= 2, parts[0] != "" else {
+      // A phase may have the sign in its name.
+      let sign = text.lastIndex(of: "=")
+      let parts =
+        sign.map { [text[..<$0], text[text.index(after: $0)...]].map(String.init) } ?? [text]
+      guard let last = parts.last, last.hasSuffix("%"), parts[0] != "" else {
         throw UsageError(
           "--max-regression: '\(text)' is not of the form 'read.service_p99_ns=10%' or '5%'")
       }
@@ -332,9 +335,10 @@ package enum CompareVerb: VerbDescription {
     }
     let blocksMax = try values.first("blocks").map(blockCount)
     do {
-      let blocks = try RunFigures.sides(ofFile: try LiteralPath.path(path, of: "--resample"))
+      let blocks = try RunFigures(ofFile: try LiteralPath.path(path, of: "--resample"))
       let trials = try GateTrials(
-        blocks, gates: gates, blocksMax: blocksMax, seed: try seed(values), rules: rules)
+        blocks.sides, exact: blocks.exact, tick: blocks.tick, gates: gates, blocksMax: blocksMax,
+        seed: try seed(values), rules: rules)
       console.printRaw(
         format == .json
           ? try encodeJSON(trials.summary) : trials.text(isMarkdown: format == .markdown))

@@ -164,7 +164,7 @@ package enum PlanVerb: VerbDescription {
     var words: [String] = []
     var isAfterFrom = false
     for (position, word) in arguments.enumerated() {
-      if word.hasPrefix("--") {
+      if word.hasPrefix("-") && !(position > 0 && arguments[position - 1] == "--from") {
         isAfterFrom = word == "--from" || word.hasPrefix("--from=")
       } else if isAfterFrom && position > 0 && arguments[position - 1] != "--from" {
         words.append("--from")

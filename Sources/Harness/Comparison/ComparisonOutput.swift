@@ -48,7 +48,7 @@ package struct ComparisonOutput {
     case .githubActionBenchmark:
       ["extra", "name"].contains { text.hasPrefix("[\n  {\n    \"\($0)\" : \"") }
         || text.hasPrefix("[\n\n]")
-    case .runs: text.hasPrefix(RunFigures.columns.joined(separator: ","))
+    case .runs: text.hasPrefix(RunFigures.firstColumns.joined(separator: ","))
     }
   }
 

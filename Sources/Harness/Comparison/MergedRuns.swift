@@ -150,27 +150,40 @@ package struct MergedRuns {
   private static func refuseParts(
     _ run: MeasuredRun, _ counts: [String: UInt64]
   ) throws(ResultsError) {
-    for (key, columns) in run.rows.sorted(by: { $0.key < $1.key }) where hasHistogram(key) {
+    for (key, columns) in run.rows.sorted(by: { $0.key < $1.key }) where hasHistogram(key, columns)
+    {
       let (count, found) = (columns["count"] ?? 0, counts[key.operation + ".hgrm"])
-      if count == 0 || found.map({ Double($0) }) == count { continue }
-      let words =
-        found.map { "has \($0) of \(grouped(Int(count))) times" } ?? "is missing"
-      throw ResultsError(
-        "'\(run.folder)/histograms/\(key.operation).hgrm' \(words): the sum would be of a part; take "
-          + "the whole folder of the run, or what there is by --partial")
+      if count == 0 { continue }
+      func refusal(_ file: String, _ words: String) -> ResultsError {
+        ResultsError(
+          "'\(run.folder)/histograms/\(file).hgrm' \(words): the sum would be of a part; take "
+            + "the whole folder of the run, or what there is by --partial")
+      }
+      if found.map({ Double($0) }) != count {
+        throw refusal(
+          key.operation,
+          found.map { "has \($0) of \(grouped(Int(count))) times" } ?? "is missing")
+      }
+      let response = key.operation + "-response"
+      if columns["response_max_ns"] != nil && counts[response + ".hgrm"] == nil {
+        throw refusal(response, "is missing")
+      }
     }
   }
 
-  /// Whether a row's operation has a file of its times.
-  private static func hasHistogram(_ key: MeasuredRun.RowKey) -> Bool {
-    key.phase == Operation.phase(ofName: key.operation).name
+  /// Whether a row's operation has a file of its times: what fills a file is counted only.
+  private static func hasHistogram(
+    _ key: MeasuredRun.RowKey, _ columns: [String: Double]
+  ) -> Bool {
+    key.phase == Operation.phase(ofName: key.operation).name && columns["service_max_ns"] != nil
   }
 
   /// The distribution of an operation; nil unless each run that did it has one.
   private func distribution(_ name: String, of operation: String) -> LatencyHistogram? {
     let isWhole = zip(runs, names).allSatisfy { run, names in
       let did = run.rows.contains {
-        $0.key.operation == operation && Self.hasHistogram($0.key) && ($0.value["count"] ?? 0) > 0
+        $0.key.operation == operation && Self.hasHistogram($0.key, $0.value)
+          && ($0.value["count"] ?? 0) > 0
       }
       return !did || names.contains(name)
     }

@@ -47,7 +47,7 @@ struct PlanCurves {
 
   /// File and memory at a part, all and some times of the pins, and the same of their age.
   func growth(_ setting: PlanSetting) -> [PlanCurvePoint] {
-    guard setting.pins > 0 else { return [] }
+    guard setting.pins > 0, setting.commitsBetweenPins != nil else { return [] }
     var points: [PlanCurvePoint] = []
     func add(_ curve: String, _ metric: PlanMetric, _ asked: PlanSetting) {
       guard let estimate = model.estimate(metric, asked) else { return }

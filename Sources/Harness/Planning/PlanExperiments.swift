@@ -62,7 +62,9 @@ package struct PlanExperiments {
         return experiments(for: metric, likely)
       }
       return experiments(for: metric, setting)
-    case .readers: return readers(setting)
+    case .readers:
+      let writes = setting.ratePerSecond != nil || setting.load != nil
+      return readers(setting) + (writes ? times(setting) : [])
     }
   }
 
@@ -78,6 +80,10 @@ package struct PlanExperiments {
 
   // MARK: - Kinds
 
+  /// Writes of each object between two pins behind which nothing is left of what there was: more of
+  /// them hold no more.
+  static let touchesThatMatter = 30.0
+
   /// Pins on smaller files at the same touches an object, at a quarter of them, and at four times
   /// as many.
   private func space(_ asked: PlanSetting) -> [PlanExperiment] {
@@ -92,7 +98,7 @@ package struct PlanExperiments {
       small.batch = min(asked.batch, small.objects)
       if asked.pins > 0, let between = asked.commitsBetweenPins {
         // So that a run that is as long as all pins together fits.
-        let perObject = between * asked.batch / asked.objects * factor
+        let perObject = min(Self.touchesThatMatter, between * asked.batch / asked.objects) * factor
         let affordable = touches / max(0.001, perObject) / 8
         small.objects = max(min(2_000, asked.objects), min(small.objects, affordable)).rounded()
         small.pinEvery = max(1, (perObject * small.objects / small.batch).rounded())
@@ -144,8 +150,7 @@ package struct PlanExperiments {
   /// Seconds until a percentile of an open loop has the samples that it takes.
   static func length(_ metric: PlanMetric, _ setting: PlanSetting, atLeast least: Double) -> Double
   {
-    guard case .latency(let operation, let column) = metric,
-      let rate = operation == .write ? setting.ratePerSecond : setting.readRatePerSecond,
+    guard case .latency(_, let column) = metric, let rate = setting.rate(of: metric),
       let percentile = Percentile.allCases.first(where: { column.hasSuffix("_\($0)_ns") })
     else { return max(0.5, least) }
     return max(0.5, least, min(20 * least, 1.15 * Double(percentile.samplesNeeded) / rate))
@@ -165,15 +170,18 @@ package struct PlanExperiments {
         setting.pinEvery = between
         setting.ageSeconds = nil
       }
-      return PlanExperiment(
-        setting: setting, length: .seconds(Self.length(metric, setting, atLeast: seconds)))
+      let length = Self.length(metric, setting, atLeast: seconds)
+      // Where nothing is due in it, a run shows nothing.
+      if let rate = setting.rate(of: metric), rate * length < 1 { return nil }
+      return PlanExperiment(setting: setting, length: .seconds(length))
     }
     guard var experiment = space(asked).first else { return nil }
     var small = experiment.setting
     guard small.objects < asked.objects || small.pins < asked.pins else { return experiment }
-    small.objects = max(1_000, (small.objects * 0.6).rounded())
+    small.objects = min(asked.objects, max(1_000, (small.objects * 0.6).rounded()))
     small.batch = min(small.batch, small.objects)
-    if small.pins > 0, let touches = asked.touchesPerObject {
+    if small.pins > 0, let all = asked.touchesPerObject {
+      let touches = min(Self.touchesThatMatter, all)
       small.pinEvery = max(1, (touches * small.objects / small.batch).rounded())
       small.pins = max(2, min(asked.pinsKept, (small.pins * 1.5).rounded()))
       experiment.length = .transactions(Int(wholeNumber(small.pins * small.pinEvery! * 1.3)) + 20)

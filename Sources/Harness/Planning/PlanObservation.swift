@@ -61,6 +61,11 @@ package struct PlanObservation: Sendable {
       throw ResultsError(
         "'\(run.folder)' holds a run that is \(run.document.status): run it again, or leave it out")
     }
+    if let script = settings.script, script != RunScript() {
+      throw ResultsError(
+        "'\(run.folder)' is a run of a plan file, with phases, background load or faults; plan learns "
+          + "from runs whose load stays the same")
+    }
     folder = run.folder
     figures = run.rows
     unknown = GateRow.unknown(in: run)

@@ -130,6 +130,14 @@ package struct PlanQuestion: Equatable, Sendable {
     case largest(PlanVariable, PlanMetric, below: Double)
     /// How many readers get that many reads a second each.
     case readers(readsPerSecond: Double, cores: Double)
+
+    /// Whether it asks how many reads there are.
+    fileprivate var isAboutReads: Bool {
+      switch self {
+      case .value(.rate(.read)), .largest(_, .rate(.read), _): true
+      default: false
+      }
+    }
   }
 
   package let text: String
@@ -165,6 +173,7 @@ package struct PlanQuestion: Equatable, Sendable {
       kind = .value(try Self.metric(phrase.joined(separator: " ")))
       variable = nil
     }
+    if kind.isAboutReads && !given.contains("readers") { setting.readers = 1 }
     // As `run` has it.
     if !given.contains("batch") { setting.batch = min(setting.batch, setting.objects) }
     self.setting = setting
@@ -236,10 +245,10 @@ package struct PlanQuestion: Equatable, Sendable {
     if complete.batch > complete.objects && variable != .objects {
       throw UsageError("--ask: batch is larger than objects")
     }
-    if setting.load != nil && setting.ratePerSecond != nil {
+    if complete.load != nil && complete.ratePerSecond != nil {
       throw UsageError("--ask: give rate or load, not both")
     }
-    if setting.pinEvery != nil && setting.ageSeconds != nil {
+    if complete.pinEvery != nil && complete.ageSeconds != nil {
       throw UsageError("--ask: give age or pin-every, not both")
     }
     if complete.ageSeconds != nil && complete.pins == 0 {
@@ -270,10 +279,16 @@ package struct PlanQuestion: Equatable, Sendable {
 
   private func checkLoad(_ metric: PlanMetric, _ complete: PlanSetting) throws(UsageError) {
     guard case .latency(let operation, _) = metric else {
-      if case .rate(.write) = metric, complete.writers == 0 {
+      switch metric {
+      case .rate(.write) where complete.writers == 0:
         throw UsageError("--ask: writers=0 write nothing")
+      case .rate(.read) where complete.readers == 0:
+        throw UsageError("--ask: readers=0 read nothing")
+      default: return
       }
-      return
+    }
+    if operation == .write && complete.writers == 0 {
+      throw UsageError("--ask: writers=0 write nothing")
     }
     if operation == .read && complete.readers == 0 {
       throw UsageError("--ask: '\(metric.name)' needs readers, such as readers=2")

@@ -45,6 +45,15 @@ package struct PlanSetting: Equatable, Sendable {
   /// How often each object is written between two pins.
   package var touchesPerObject: Double? { commitsBetweenPins.map { $0 * batch / objects } }
 
+  /// How often the operation of a figure is due, where it is.
+  func rate(of metric: PlanMetric) -> Double? {
+    switch metric {
+    case .latency(.read, _), .rate(.read): readRatePerSecond
+    case .latency, .rate: ratePerSecond
+    default: nil
+    }
+  }
+
   /// In the words of a question.
   package var text: String {
     var words = ["objects=\(Self.count(objects))"]
@@ -93,9 +102,9 @@ package struct PlanSetting: Equatable, Sendable {
       "--seed", String(seed), "--invariants", "none",
     ]
     if whole(writers) != "0" { words += ["--batch", whole(batch)] }
-    if let ratePerSecond { words += ["--rate", decimal(ratePerSecond, places: 3) + "/s"] }
+    if let ratePerSecond { words += ["--rate", Self.rate(ratePerSecond)] }
     if let readRatePerSecond {
-      words += ["--read-rate", decimal(readRatePerSecond, places: 3) + "/s"]
+      words += ["--read-rate", Self.rate(readRatePerSecond)]
     }
     if ratePerSecond != nil || readRatePerSecond != nil {
       words += ["--arrivals", arrivals.rawValue]
@@ -104,6 +113,11 @@ package struct PlanSetting: Equatable, Sendable {
       words += ["--pins", whole(pinsKept), "--pin-every", whole(commits)]
     }
     return words
+  }
+
+  /// Three digits behind the point, but of less than one a second all.
+  private static func rate(_ value: Double) -> String {
+    value < 1 ? Units.text(ratePerSecond: value) : decimal(value, places: 3) + "/s"
   }
 
   private func whole(_ value: Double) -> String { String(wholeNumber(value)) }

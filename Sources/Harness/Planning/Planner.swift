@@ -59,7 +59,10 @@ package struct Planner {
     addDoubts(&result)
     try checkAnswers(&result)
     if options.validations > 0 { result.validations = try validate() }
-    for question in options.questions { result.curves += curves(question) }
+    for question in options.questions {
+      let answer = result.answers.first { $0.question == question }
+      result.curves += curves(question, answer)
+    }
     result.curves = result.curves.reduce(into: []) { all, point in
       let isKnown = all.contains {
         $0.curve == point.curve && $0.setting == point.setting && $0.metric == point.metric
@@ -126,6 +129,7 @@ package struct Planner {
           readable: { grouped(Int(wholeNumber($0.rounded(.down)))) })
       }
       answer?.extrapolations = model.extrapolations(.rate(.read), setting)
+      setting.readers = cores
       if let reads = model.reads(setting), cores <= machine.cores {
         answer?.notes.append(
           "all readers together: \(grouped(Int(wholeNumber(reads.value)))) reads/s")
@@ -229,6 +233,8 @@ package struct Planner {
         let count = max(1, min(cores, machine.cores).rounded(.down))
         setting.readers = count
         setting.writers = 0
+        (setting.ratePerSecond, setting.load) = (nil, nil)
+        (setting.pins, setting.ageSeconds, setting.pinEvery) = (0, nil, nil)
         setting.readRatePerSecond = rate * count
         metric = .rate(.read)
       }
@@ -304,11 +310,20 @@ package struct Planner {
 
   // MARK: - Curves
 
-  private func curves(_ question: PlanQuestion) -> [PlanCurvePoint] {
+  private func curves(_ question: PlanQuestion, _ answer: PlanAnswer?) -> [PlanCurvePoint] {
     let maker = PlanCurves(model)
+    func curves(_ metric: PlanMetric, _ setting: PlanSetting) -> [PlanCurvePoint] {
+      metric.isSpace ? maker.growth(setting) : maker.latency(setting)
+    }
     switch question.kind {
-    case .value(let metric), .largest(_, let metric, _):
-      return metric.isSpace ? maker.growth(question.setting) : maker.latency(question.setting)
+    case .value(let metric):
+      return curves(metric, question.setting)
+    case .largest(let variable, let metric, _):
+      // Around what was found.
+      guard let found = answer?.estimate.value, found > 0 else { return [] }
+      var setting = question.setting
+      variable.set(found, in: &setting)
+      return curves(metric, setting)
     case .readers: return maker.reads(question.setting)
     }
   }

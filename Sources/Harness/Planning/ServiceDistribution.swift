@@ -229,6 +229,8 @@ private struct StretchWalk {
 
   /// The factor at a time, which only grows.
   mutating func factor(at time: Double, _ random: inout RandomGenerator) -> Double {
+    // What lies behind is not walked through where operations are days apart.
+    if time - end > 2 * Self.longest { (end, endOfPiece) = (time - Self.longest, 0) }
     while time >= end {
       position += 1
       if end >= endOfPiece || position >= runs[run].count {

@@ -57,13 +57,14 @@ struct PlanScriptReader {
       throw fields.refusal("name", "is missing; rows of the results carry it")
     }
     let taken = Phase.own.map(\.name)
-    guard name.value.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 44 && $0 != 34 }),
+    let separators = Set(#","";:"#.utf8)
+    guard name.value.utf8.allSatisfy({ $0 > 32 && $0 < 127 && !separators.contains($0) }),
       name.value.utf8.count <= 40, !taken.contains(name.value)
     else {
       throw fields.refusal(
         "name", name.line,
-        "'\(name.value)' cannot be a name: up to 40 letters without spaces, commas and quotes, and not "
-          + taken.joined(separator: ", "))
+        "'\(name.value)' cannot be a name: up to 40 letters without spaces, commas, colons, semicolons "
+          + "and quotes, and not " + taken.joined(separator: ", "))
     }
     var step = RunStep(name: name.value)
     step.durationNs = try fields.value("duration") { text, flag throws(UsageError) in

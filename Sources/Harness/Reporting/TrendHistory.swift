@@ -128,12 +128,11 @@ package struct TrendHistory {
     let cells = Dictionary(zip(header, row)) { first, _ in first }
     var figures: [String: Double] = [:]
     for pair in (cells["figures"] ?? "").split(separator: ";") {
-      let parts = pair.split(separator: "=", omittingEmptySubsequences: false)
-      // No run measures less or more.
-      guard parts.count == 2, let value = Double(parts[1]), value >= 0, value < 1e18 else {
-        return nil
-      }
-      figures[String(parts[0])] = value
+      // A phase may have the sign in its name. No run measures less or more.
+      guard let sign = pair.lastIndex(of: "="),
+        let value = Double(pair[pair.index(after: sign)...]), value >= 0, value < 1e18
+      else { return nil }
+      figures[String(pair[..<sign])] = value
     }
     guard let runID = cells["run_id"], !runID.isEmpty else { return nil }
     return Entry(

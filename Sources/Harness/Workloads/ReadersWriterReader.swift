@@ -32,7 +32,8 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
 
   private var reads: UInt64 = 0
   private var contentCost: UInt64 = 0
-  /// Which reads have their content checked, and another object of their transaction.
+  /// Which reads have their content checked, and of which of these another object of their
+  /// transaction is.
   private var contents: CheckSampler
   private var siblings: CheckSampler
   /// In which cycles an object is read again.
@@ -63,9 +64,9 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
     frozenCopies = FrozenCopyCheck(now: 0, shared.plan, random: &random)
     let rate = shared.plan.checks(.atomicity) ? shared.plan.checkRate : 0
     contents = CheckSampler(rate: rate, &random)
-    siblings = CheckSampler(rate: rate >= 1 ? 1.0 / 16 : rate / 4, &random)
+    siblings = CheckSampler(rate: 1.0 / (shared.plan.checksFully ? 16 : 8), &random)
     repeats = CheckSampler(rate: min(1, shared.plan.checkRate * 2), &random)
-    thrift = shared.plan.checksFully ? 1 : 4
+    thrift = shared.plan.checksFully ? 1 : 8
     let load = shared.plan.openReads(thread: number)
     isScheduled = load != nil || shared.plan.steps.contains { $0.readRate != nil }
     pace = ThreadPace(
@@ -169,7 +170,6 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
     let newest = snapshotTransaction ?? .max
     if row.id != key || row.stamp > newest { throw wrongRead(key) }
     if contents.isDue(&random) { try checkContent(key) }
-    if siblings.isDue(&random) { try checkSibling() }
   }
 
   @inline(never)
@@ -187,6 +187,7 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
       throw violation
     }
     contentCost += costs.end(start)
+    if siblings.isDue(&random) { try checkSibling() }
   }
 
   /// Another object of the transaction that wrote the row must show that transaction or a later
@@ -302,7 +303,7 @@ package struct ReadersWriterReader<Driver: EngineDriver>: Worker {
     ledger.count(.atomicity, cost: clock.nanoseconds() - start)
   }
 
-  /// The table's total; at most 2 % of the thread's time, a quarter of that by default.
+  /// The table's total; at most 2 % of the thread's time, an eighth of that by default.
   private mutating func checkTotal() throws {
     let start = clock.nanoseconds()
     if let violation = AtomicityCheck.total(session.total(), model: model, version: version) {

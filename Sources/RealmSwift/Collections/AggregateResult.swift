@@ -51,6 +51,11 @@ extension _Persistable {
   fileprivate static func result(_ value: Any, isSum: Bool) -> Any? {
     // The sum and the mean of mixed values are decimal numbers; of what is wanted as an integer
     // the fraction goes.
+    if _rlmType == .int, let decimal = value as? Decimal128,
+      let whole = decimal.number.truncatedInteger
+    {
+      return isSum ? truncated(whole) : _fromAny(whole)
+    }
     let isBinary = [.int, .float, .double].contains(_rlmType)
     let value = isBinary ? (value as? Decimal128)?.doubleValue ?? value : value
     let number = value as? Double ?? (value as? Float).map { Double($0) }

@@ -52,6 +52,7 @@ struct SchemaUpdate {
   /// changes is none for now.
   mutating func begin() {
     addClasses()
+    raiseEmbedded()
     for classSchema in schema.classes {
       let declared = classSchema.tableSchema
       let changes = table(classSchema)!.schema.changes(to: declared)
@@ -59,6 +60,16 @@ struct SchemaUpdate {
         _ = group.setPrimaryKey(table(classSchema)!, nil)
       }
       for change in changes { begin(change, classSchema) }
+    }
+  }
+
+  /// Lets objects of classes that are embedded no more stand for themselves.
+  ///
+  /// First of all: else removing a link would take them along.
+  private func raiseEmbedded() {
+    for classSchema in schema.classes where !classSchema.isEmbedded {
+      let table = table(classSchema)!
+      if table.schema.isEmbedded { group.setEmbedded(table, false) }
     }
   }
 
@@ -99,11 +110,6 @@ struct SchemaUpdate {
   /// - Throws: when two objects have the same primary key, or an embedded class has objects that
   ///   are not linked exactly once.
   func finish() throws {
-    // First: else removing a link would take along objects that stand for themselves now.
-    for classSchema in schema.classes where !classSchema.isEmbedded {
-      let table = table(classSchema)!
-      if table.schema.isEmbedded { group.setEmbedded(table, false) }
-    }
     for classSchema in schema.classes {
       let declared = classSchema.tableSchema
       let names = Set(declared.columns.map(\.name))
@@ -189,6 +195,7 @@ struct SchemaUpdate {
       var instance = classSchema.objectClass.init()
       let value = property.codec.value(instance.pointer(to: property), instance)
       if property.codec.collection != .none || isZero(value) { continue }
+      let isEmbedded = property.codec.objectClass is EmbeddedObject.Type
       let links = LinkInsertion(realm, .error)
       var next = group.reader(table).nextKey(after: nil)
       while let key = next {
@@ -197,8 +204,12 @@ struct SchemaUpdate {
           links: links)
         withExtendedLifetime(links) {
           property.codec.store(instance.pointer(to: property), &row, column)
+          links.finish()
         }
-        if property.codec.keepsDefault { instance = classSchema.objectClass.init() }
+        // An embedded object has one owner; any other is shared by the objects that begin with it.
+        if property.codec.keepsDefault || isEmbedded {
+          instance = classSchema.objectClass.init()
+        }
         next = group.reader(table).nextKey(after: key)
       }
     }

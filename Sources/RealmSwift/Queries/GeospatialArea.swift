@@ -133,30 +133,49 @@ struct GeoDirection: Equatable {
   }
 }
 
+extension GeoDirection {
+  /// The area of the triangle of shortest ways, on a globe of radius one; negative where it lies to
+  /// the right of them (van Oosterom and Strackee, 1983).
+  fileprivate static func area(
+    _ first: GeoDirection, _ second: GeoDirection, _ third: GeoDirection
+  ) -> Double {
+    2
+      * atan2(
+        first.dot(second.cross(third)),
+        1 + first.dot(second) + second.dot(third) + third.dot(first))
+  }
+}
+
 /// A ring of shortest ways.
 struct GeoRing {
   private let corners: [GeoDirection]
-  /// The sum of the corners: the ring lies on its half of the globe.
-  private let middle: GeoDirection
+  /// Whether what it encloses, the smaller part of the globe, lies to the left of its ways.
+  private let turnsLeft: Bool
 
   init(_ points: [GeoPoint]) {
-    corners = points.map { GeoDirection($0) }
-    middle = corners.dropFirst().reduce(GeoDirection(x: 0, y: 0, z: 0)) {
-      GeoDirection(x: $0.x + $1.x, y: $0.y + $1.y, z: $0.z + $1.z)
+    let corners = points.map { GeoDirection($0) }
+    self.corners = corners
+    var area = 0.0
+    if let first = corners.first {
+      for (from, to) in zip(corners.dropFirst(), corners.dropFirst(2)) {
+        area += GeoDirection.area(first, from, to)
+      }
     }
+    // Known up to the whole globe: of the two parts the smaller one is meant.
+    area = area.remainder(dividingBy: 4 * .pi)
+    turnsLeft = area >= 0
   }
 
   /// Whether a place lies inside: seen from there, the ring goes all the way around.
   func contains(_ point: GeoDirection) -> Bool {
-    // From the other side of the globe it goes around too.
-    guard point.dot(middle) > 0 else { return false }
     var turned = 0.0
     for (from, to) in zip(corners, corners.dropFirst()) {
       // The angle between the planes through the point and each end.
       let (first, second) = (point.cross(from), point.cross(to))
       turned += atan2(first.cross(second).dot(point), first.dot(second))
     }
-    return abs(turned) > .pi
+    // Seen from the opposite place of the globe it goes around the other way.
+    return (turnsLeft ? turned : -turned) > .pi
   }
 }
 
@@ -196,6 +215,10 @@ extension GeoRing {
   }
 
   private struct Edge {
+    /// What the distance of a place on a way from that way may come to by rounding, times the way's
+    /// length: several corners along one meridian lie on one line.
+    private static let rounding = 5e-16
+
     let from: GeoDirection
     let to: GeoDirection
 
@@ -211,11 +234,12 @@ extension GeoRing {
       }
       let normal = from.cross(to)
       let (start, end) = (normal.dot(other.from), normal.dot(other.to))
-      guard start * end < 0 else { return false }
+      guard start * end < 0, min(abs(start), abs(end)) > Self.rounding else { return false }
       let otherNormal = other.from.cross(other.to)
       let (ownStart, ownEnd) = (otherNormal.dot(from), otherNormal.dot(to))
       // The last: on one half of the globe.
       return ownStart * ownEnd < 0 && start * ownEnd > 0
+        && min(abs(ownStart), abs(ownEnd)) > Self.rounding
     }
   }
 }

@@ -80,6 +80,17 @@ struct PlanPath {
   /// Whether there may be any number of values.
   var isMultiple: Bool { isMultiple(from: 0) }
 
+  /// How many collections are on the way, the one at its end included.
+  var collections: Int {
+    let passed = hops.count { hop in
+      switch hop {
+      case .elements, .mapValues, .backlinks: true
+      case .link, .element, .mapValue: false
+      }
+    }
+    return passed + (end.isMultiple ? 1 : 0)
+  }
+
   /// Whether there may be any number of values behind an object on the way.
   ///
   /// - Parameter index: of the hop that leads on from the object.

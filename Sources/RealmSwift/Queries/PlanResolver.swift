@@ -75,6 +75,13 @@ struct PlanResolver {
     _ comparison: PredicateComparison, _ scope: PlanScope
   ) -> PlanCondition {
     var comparison = comparison
+    if case .path(let all) = comparison.left, case .path(let path) = comparison.right,
+      comparison.comparator == .isIn, comparison.quantifier == .all,
+      collections(all, scope) > 0, collections(path, scope) > 0
+    {
+      // Each is one of them: a comparison takes any value of its right side.
+      comparison.comparator = .equal
+    }
     if case .path(let path) = comparison.right, comparison.comparator == .isIn {
       // One of a collection's elements is the value.
       comparison.right = comparison.left
@@ -87,7 +94,7 @@ struct PlanResolver {
       swap(&comparison.left, &comparison.right)
       comparison.comparator = mirrored
     }
-    if let tree = comparison.byMembers({ isMultiple($0, scope) }) { return resolve(tree, scope) }
+    if let tree = comparison.byMembers({ collections($0, scope) }) { return resolve(tree, scope) }
     let left = resolve(comparison.left, scope)
     checkQuantifier(comparison, left)
     guard let leftType = left.type else { return resolveConstant(comparison, left, scope) }
@@ -109,10 +116,10 @@ struct PlanResolver {
     }
   }
 
-  /// Whether a path leads to several values.
-  private mutating func isMultiple(_ path: PropertyPath, _ scope: PlanScope) -> Bool {
-    if case .path(let path) = resolve(.path(path), scope).operand { return path.isMultiple }
-    return false
+  /// How many collections a path passes; more than none: it leads to several values.
+  private mutating func collections(_ path: PropertyPath, _ scope: PlanScope) -> Int {
+    if case .path(let path) = resolve(.path(path), scope).operand { return path.collections }
+    return 0
   }
 
   /// Whether a linked place lies inside of an area.

@@ -89,10 +89,22 @@ extension PredicateTree {
   /// Whether an embedded object, or any of several, has the values of one that belongs to no Realm.
   ///
   /// Stops when it has collections.
-  static func values(of object: EmbeddedObject, at path: PropertyPath) -> PredicateTree {
-    guard let collection = path.collections.last else {
-      return .and([isThere(path)] + members(of: object, at: path))
+  ///
+  /// - Parameter differs: whether it has to have others instead.
+  static func values(
+    of object: EmbeddedObject, at path: PropertyPath, differs: Bool = false
+  ) -> PredicateTree {
+    any(of: path) { element in
+      let isSame = PredicateTree.and(isThere(element) + members(of: object, at: element))
+      return differs ? .not(isSame) : isSame
     }
+  }
+
+  /// Whether a condition holds of what a path leads to, or of any of the elements there.
+  fileprivate static func any(
+    of path: PropertyPath, _ condition: (PropertyPath) -> PredicateTree
+  ) -> PredicateTree {
+    guard let collection = path.collections.last else { return condition(path) }
     let variable = "col1"
     let element = PropertyPath(
       variable: variable, steps: Array(path.steps[collection...]))
@@ -100,14 +112,15 @@ extension PredicateTree {
       collection: PropertyPath(
         variable: path.variable, steps: Array(path.steps[..<collection]),
         collections: path.collections),
-      variable: variable,
-      condition: .and([isThere(element)] + members(of: object, at: element)))
+      variable: variable, condition: condition(element))
     return .comparison(
       PredicateComparison(left: .subquery(subquery), comparator: .greater, right: .value(0)))
   }
 
-  private static func isThere(_ path: PropertyPath) -> PredicateTree {
-    makeComparison(.path(path), .notEqual, .value(nil))
+  /// An object that a condition is about is always there.
+  private static func isThere(_ path: PropertyPath) -> [PredicateTree] {
+    path.steps.isEmpty && path.variable == nil
+      ? [] : [makeComparison(.path(path), .notEqual, .value(nil))]
   }
 
   private static func members(
@@ -131,36 +144,54 @@ extension PredicateTree {
 extension PredicateComparison {
   /// The comparison of a path with embedded objects that belong to no Realm, which stand for their
   /// values, as comparisons of these; nil when it is another one.
-  func byMembers(_ isMultiple: (PropertyPath) -> Bool) -> PredicateTree? {
-    guard case .path(var path) = left, quantifier != .all else { return nil }
+  ///
+  /// - Parameter collections: how many collections a path passes.
+  func byMembers(_ collections: (PropertyPath) -> Int) -> PredicateTree? {
+    guard case .path(var path) = left else { return nil }
     func plain(_ value: Any?) -> EmbeddedObject? {
       if isPlain(value) { return nil }
       return (value as? EmbeddedObject).flatMap { $0._realm == nil ? $0 : nil }
     }
-    func isOne(_ object: EmbeddedObject) -> PredicateTree {
-      if path.collections.isEmpty,
-        let length = (1...path.steps.count).first(where: { length in
-          isMultiple(PropertyPath(variable: path.variable, steps: Array(path.steps[..<length])))
-        })
-      {
-        path.collections = [length]
-      }
-      return .values(of: object, at: path)
+    func isAny(_ object: EmbeddedObject, differs: Bool) -> PredicateTree {
+      path.findCollections(collections)
+      return .values(of: object, at: path, differs: differs)
     }
+    let isAll = quantifier == .all
     switch (comparator, right) {
-    case (.equal, .value(let value)): return plain(value).map { isOne($0) }
-    case (.notEqual, .value(let value)): return plain(value).map { .not(isOne($0)) }
+    case (.equal, .value(let value)), (.notEqual, .value(let value)):
+      guard let object = plain(value) else { return nil }
+      let differs = comparator == .notEqual
+      return isAll ? .not(isAny(object, differs: !differs)) : isAny(object, differs: differs)
     case (.isIn, .values(let values)):
       if !values.contains(where: { plain($0) != nil }) { return nil }
-      return .or(
-        values.map { value in
-          if let object = plain(value) { return isOne(object) }
-          var single = self
-          single.comparator = .equal
-          single.right = .value(value)
-          return .comparison(single)
-        })
+      path.findCollections(collections)
+      func isOne(_ element: PropertyPath) -> PredicateTree {
+        .or(
+          values.map { value in
+            plain(value).map { .values(of: $0, at: element) }
+              ?? makeComparison(.path(element), .equal, .value(value))
+          })
+      }
+      return isAll
+        ? .not(PredicateTree.any(of: path) { .not(isOne($0)) })
+        : PredicateTree.any(of: path, isOne)
     default: return nil
+    }
+  }
+}
+
+extension PropertyPath {
+  /// Finds out how many steps lead to each collection, unless the writer of the path knew it.
+  ///
+  /// A place behind a collection leads to one of its elements.
+  fileprivate mutating func findCollections(_ count: (PropertyPath) -> Int) {
+    guard collections.isEmpty else { return }
+    var known = 0
+    for length in 0...steps.count {
+      let found = count(PropertyPath(variable: variable, steps: Array(steps[..<length])))
+      if found > known { collections.append(length) }
+      if found < known { collections.removeLast(min(known - found, collections.count)) }
+      known = found
     }
   }
 }

@@ -172,8 +172,8 @@ extension Query {
     let value = queryValue(value)
     // What stands for no stored object is compared by what it holds.
     if let object = value as? EmbeddedObject, object._realm == nil {
-      let tree = PredicateTree.values(of: object, at: path)
-      return Query<Bool>(comparator == .notEqual ? .not(tree) : tree)
+      return Query<Bool>(
+        PredicateTree.values(of: object, at: path, differs: comparator == .notEqual))
     }
     return Query<Bool>(makeComparison(operand, comparator, .value(value), options))
   }

@@ -470,6 +470,8 @@ final class QuerySource<Element: RealmCollectionValue>: ResultsSource<Element> {
 
   override func element(at position: Int) -> Element {
     check()
+    // No collection has so many, and the number of those up to it would not fit.
+    if position == .max { checkBounds(position, count) }
     if let passing = passing() {
       guard let key = passing.key(at: position) else {
         checkBounds(position, passing.count)

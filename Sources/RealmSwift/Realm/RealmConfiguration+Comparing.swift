@@ -21,7 +21,9 @@ extension Realm.Configuration: Equatable {
   /// Settings of a synchronised Realm fit nothing that is open, since opening refuses them.
   func opensSameRealm(as other: Realm.Configuration) -> Bool {
     if shared === other.shared { return true }
-    return settings.location == other.settings.location && readOnly == other.readOnly
+    // The same file by another way of writing its URL is the same place.
+    return settings.place == other.settings.place && isInMemory == other.isInMemory
+      && readOnly == other.readOnly
       && schemaVersion == other.schemaVersion && encryptionKey == other.encryptionKey
       && maximumNumberOfActiveVersions == other.maximumNumberOfActiveVersions
       && durability == other.durability && syncConfiguration == other.syncConfiguration
@@ -32,6 +34,10 @@ extension Realm.Configuration: Equatable {
 }
 
 extension Realm.Configuration {
+  private var isInMemory: Bool {
+    if case .memory = settings.location { true } else { false }
+  }
+
   /// The process as which the file is used: on a simulated disk there are several in one, each with
   /// a store of its own.
   private var process: UInt64 { settings.fileSystem?.process ?? 0 }

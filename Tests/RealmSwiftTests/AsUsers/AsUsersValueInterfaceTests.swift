@@ -107,6 +107,23 @@ import Testing
     }
   }
 
+  /// They went through a double, and lost what that has no room for.
+  @Test func largeIntegersAreAddedExactly() throws {
+    let realm = try realm()
+    let (large, larger) = (9_007_199_254_740_993, Int.max - 7)
+    try realm.write {
+      realm.create(Whole.self, value: ["any": AnyRealmValue.int(large)])
+      realm.create(Whole.self, value: ["any": AnyRealmValue.decimal128("2.75")])
+    }
+    let sum: Int = realm.objects(Whole.self).sum(ofProperty: "any")
+    #expect(sum == large + 2)
+    let most: Int? = realm.objects(Whole.self).max(ofProperty: "any")
+    #expect(most == large)
+    try realm.write { realm.create(Whole.self, value: ["any": AnyRealmValue.int(larger - large)]) }
+    let all: Int = realm.objects(Whole.self).sum(ofProperty: "any")
+    #expect(all == larger + 2)
+  }
+
   // MARK: - Embedded objects as values
 
   @Test func embeddedObjectsAreComparedByTheirValues() throws {

@@ -111,6 +111,40 @@ private class Mayor: EmbeddedObject {
     #expect(towns.where { $0.place.geoWithin(small) }.isEmpty)
   }
 
+  /// What lay more than a quarter of the globe from the sum of the corners was missed.
+  @Test func cornersMayLieMoreOnOneSide() throws {
+    let realm = try memoryRealm([Town.self, Coordinates.self, Mayor.self])
+    try realm.write {
+      for longitude in [-75.0, 0, 70, 79, 81, 100, 180] {
+        realm.create(Town.self, value: ["name": "\(Int(longitude))"]).place =
+          Coordinates(0, longitude)
+      }
+    }
+    let ring = [
+      (-20.0, -80.0), (-20, 80), (20, 80), (20, -80), (12, -81), (4, -80), (-4, -81), (-12, -80),
+      (-20, -80),
+    ]
+    for ring in [ring, ring.reversed()] {
+      let area = try #require(GeoPolygon(outerRing: ring))
+      let inside = realm.objects(Town.self).where { $0.place.geoWithin(area) }
+      #expect(Set(names(inside)) == ["-75", "0", "70", "79"])
+    }
+    let hole = [(-1.0, 69.0), (-1, 71), (1, 71), (1, 69), (-1, 69)]
+    let pierced = try #require(GeoPolygon(outerRing: ring, holes: hole))
+    let inside = realm.objects(Town.self).where { $0.place.geoWithin(pierced) }
+    #expect(Set(names(inside)) == ["-75", "0", "79"])
+  }
+
+  /// Corners along one meridian lie on one line, and rounding said that its ways cross.
+  @Test func severalCornersMayLieOnOneMeridian() {
+    for longitude in stride(from: -170.0, through: 170, by: 7) {
+      let latitudes = stride(from: -75.0, through: 75, by: 25)
+      let ring =
+        latitudes.map { ($0, longitude) } + latitudes.reversed().map { ($0, longitude + 7) }
+      #expect(GeoPolygon(outerRing: ring + [ring[0]]) != nil, "\(longitude)")
+    }
+  }
+
   @Test func text() {
     let box = GeoBox(bottomLeft: (0, 0), topRight: (1, 1))!
     let query = Query<Town>._constructForTesting().place.geoWithin(box)

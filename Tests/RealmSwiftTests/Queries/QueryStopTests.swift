@@ -35,6 +35,15 @@ import Testing
     expectStop(matches, "MATCHES is not supported")
   }
 
+  @Test func theLastPositionThatThereIsIsOutOfBounds() async {
+    let last = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let realm = try memoryRealm()
+      try realm.write { realm.create(Dog.self) }
+      _ = realm.objects(Dog.self).filter("age >= 0")[.max]
+    }
+    expectStop(last, "is out of bounds (must be less than 1).")
+  }
+
   @Test func positionsAndRangesWithoutAMeaning() async {
     for format in ["age[-1] == 1", "friends[-2].age == 1"] {
       let managed = await #expect(

@@ -36,6 +36,19 @@ import Testing
     #expect(configuration.syncConfiguration == nil)
   }
 
+  /// A URL that is relative to a folder names the same file: it was opened as another Realm.
+  @Test func oneFileIsOneRealmHoweverItsURLIsWritten() throws {
+    let folder = TemporaryFolder()
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    let realm = try Realm(configuration: configuration)
+    configuration.fileURL = URL(
+      fileURLWithPath: "a.realm", relativeTo: URL(fileURLWithPath: folder.path, isDirectory: true))
+    #expect(configuration.fileURL?.path == realm.configuration.fileURL?.path)
+    #expect(try Realm(configuration: configuration) == realm)
+    configuration.inMemoryIdentifier = configuration.fileURL?.path
+    #expect(configuration != realm.configuration)
+  }
+
   @Test func isEqualByAllSettings() {
     let first = Realm.Configuration(inMemoryIdentifier: "a", objectTypes: [Person.self])
     func expectDifferent(

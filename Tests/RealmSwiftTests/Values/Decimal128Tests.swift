@@ -36,6 +36,14 @@ import Testing
     #expect(Decimal128(value: -0.0).stringValue == "-0")
   }
 
+  /// The least integer, which has no counterpart above zero, was refused.
+  @Test func allIntegersAreTakenFromDecimals() throws {
+    for whole in [Int.min, Int.min + 1, -1, 0, 7_000_000_000_000_000_000, Int.max] {
+      #expect(Dog(value: ["age": Decimal(whole)]).age == whole)
+      #expect(Dog(value: ["age": Decimal128(value: whole)]).age == whole)
+    }
+  }
+
   @Test func doublesStayApart() async {
     #expect(Decimal128(value: 0x1p62).stringValue == "4611686018427387904")
     #expect(Decimal128(value: 1e300).stringValue == "1E+300")
