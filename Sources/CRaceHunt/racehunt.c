@@ -108,8 +108,11 @@ static void SWIFT on_deadline(
   struct timespec now;
   // The runtime's numbers: 1 goes on while the machine is suspended, 2 does not.
   race_hunt_clock(clock == 1 ? CLOCK_BOOTTIME : clock == 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
-  long long left =
-      (seconds - (long long)now.tv_sec) * 1000000000LL + nanoseconds - (long long)now.tv_nsec;
+  // A hundred years are for ever, too.
+  long long longest = 3155760000LL, left = 0;
+  if (seconds > longest + (long long)now.tv_sec) left = longest * 1000000000LL;
+  else if (seconds >= (long long)now.tv_sec)
+    left = (seconds - (long long)now.tv_sec) * 1000000000LL + nanoseconds - (long long)now.tv_nsec;
   if (race_hunt_takes(job, RACE_HUNT_DELAYED, left > 0 ? (uint64_t)left : 0)) return;
   deadline_hook before = atomic_load_explicit(&deadline_before, memory_order_acquire);
   if (before)

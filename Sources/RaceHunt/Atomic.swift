@@ -67,6 +67,7 @@ public final class Atomic<Value: AtomicRepresentable> {
   @usableFromInline
   func note(_ operation: EventKind, _ bits: race_hunt_bits, _ file: StaticString, _ line: UInt) {
     guard let (run, strand) = Run.current else { return }
+    if !operation.isLook { run.changeCount += 1 }
     let word = run.resource(address, .atomic, name: name)
     var value = Int(truncatingIfNeeded: bits.low)
     if Value.self is any SignedInteger.Type && Self.size < 8 {

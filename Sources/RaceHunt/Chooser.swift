@@ -16,6 +16,8 @@ struct Situation {
   let isYield: Bool
   /// It does so again, and nobody else has made a step since: one of them has to.
   let isSpinning: Bool
+  /// Some are no choice although nobody has said that they may wait: the program is long.
+  let isCut: Bool
   /// All strands, by number.
   let strands: [Strand]
 
@@ -161,6 +163,7 @@ final class DepthFirst: Enumeration {
   }
 
   func choose(_ situation: Situation) -> Int {
+    if situation.isCut { isCut = true }
     if depth == path.count {
       // Decisions that lie behind are not varied: a program without end has too many.
       if depth >= 1_000 {

@@ -99,6 +99,8 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   private final class State {
     let resource: Resource
     var count = 0
+    /// How often it has come to 0: who waited then goes on, whatever is entered meanwhile.
+    var rounds = 0
     var notifications: [() -> Void] = []
     init(_ resource: Resource) { self.resource = resource }
   }
@@ -146,6 +148,7 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   }
 
   private func end(_ state: State, _ run: Run) {
+    state.rounds += 1
     run.wakeAll(state.resource)
     let notifications = state.notifications
     state.notifications = []
@@ -181,8 +184,9 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
     let deadline = timeout.left(run).map { run.now &+ $0 }
     if deadline != nil { run.readsTime(strand) }
     run.record(strand, .waits, state.resource.number, at: place)
+    let round = state.rounds
     let isInTime = run.wait(strand, inLineFor: state.resource, until: deadline) {
-      state.count > 0
+      state.count > 0 && state.rounds == round
     }
     run.record(strand, isInTime ? .wakesUp : .timesOut, state.resource.number, at: place)
     return isInTime ? .success : .timedOut

@@ -96,10 +96,12 @@ package final class Explorer {
   private var seconds: Double { Double(Self.nanoseconds() - start) / 1e9 }
 
   private func run(_ schedule: Int, _ chooser: any Chooser) -> Run {
-    var random = Random(seed: settings.seed, schedule: schedule)
+    // One that goes through all schedules of a program goes through those of one program.
+    var random = Random(
+      seed: settings.seed, schedule: settings.strategy.isEnumeration ? 0 : schedule)
     var seed = random.next() & 0xFFFF_FFFF
     if settings.earlyTimeouts && schedule % 2 == 1 { seed |= Run.seedOfEarlyTimeouts }
-    if !settings.strategy.isEnumeration { seed |= Run.seedOfLongRuns(schedule) }
+    if !settings.strategy.isEnumeration, Run.hasLongRuns(schedule) { seed |= Run.seedOfLongRuns }
     return Run(
       program, seed: seed, number: schedule, chooser: chooser, pool: pool, carrier: carrier,
       limits: settings.limits)
@@ -227,7 +229,8 @@ package final class Explorer {
   static func forReplay(_ program: @escaping Program, until step: Int?, steps: Int) -> Explorer {
     var settings = Explorer.Settings()
     settings.limits.points = steps
-    settings.limits.lastStep = step ?? -1
+    // Steps are counted from 1.
+    settings.limits.lastStep = step.map { max(0, $0 - 1) } ?? -1
     return Explorer(program, settings)
   }
 

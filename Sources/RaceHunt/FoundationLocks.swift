@@ -262,7 +262,11 @@ extension Run {
   static func locking(
     _ home: UInt64, _ what: String
   ) -> (run: Run, strand: Strand)? {
-    if let current { return current }
+    if let current {
+      // Another exploration may have the same lock, which knows its own run's strands alone.
+      if home != current.run.identity { current.run.takeGlobalLocks() }
+      return current
+    }
     if home != 0 && Worker.current == nil {
       ActiveRuns.noteOutsider(home, "another thread uses \(what)")
     }

@@ -114,6 +114,7 @@ final class OrderReduction: Enumeration {
 
   func choose(_ situation: Situation) -> Int {
     completeStep()
+    if situation.isCut { isCut = true }
     if depth < path.count {
       let node = path[depth]
       decided = depth

@@ -91,6 +91,7 @@ public func pthread_mutex_destroy(_ mutex: UnsafeMutablePointer<pthread_mutex_t>
 @discardableResult
 public func pthread_mutex_lock(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_mutex_lock(mutex) }
+  if race_hunt_is_static(mutex) != 0 { run.takeGlobalLocks() }
   if let answer = run.lockAgain(strand, mutex, tries: false) { return answer }
   run.lock(strand, location(of: mutex), name: nil, at: Place(call: race_hunt_caller()))
   return 0

@@ -176,8 +176,8 @@ public func pthread_key_create(
   let answer = Glibc.pthread_key_create(key, destructor)
   if answer == 0 {
     destructors.withLock { $0[key.pointee] = destructor }
-    // There are few of them, and the next schedule makes its own.
-    Run.current?.run.keys.insert(key.pointee)
+    // There are few of them, and the next schedule makes its own, unless it is a global's.
+    if let (run, strand) = Run.current, strand.globals.isEmpty { run.keys.insert(key.pointee) }
   }
   return answer
 }

@@ -32,7 +32,7 @@ public func nanosleep(
     return -1
   }
   run.sleep(
-    strand, nanoseconds: UInt64(seconds) &* 1_000_000_000 &+ UInt64(nanoseconds),
+    strand, nanoseconds: UInt64(min(seconds, 3_155_760_000)) * 1_000_000_000 + UInt64(nanoseconds),
     at: Place(call: race_hunt_caller()))
   return 0
 }
@@ -55,7 +55,8 @@ public func clock_nanosleep(
   let nanoseconds =
     isPoint
     ? Run.left(until: time.pointee, clock)
-    : UInt64(time.pointee.tv_sec) &* 1_000_000_000 &+ UInt64(time.pointee.tv_nsec)
+    : UInt64(min(time.pointee.tv_sec, 3_155_760_000)) * 1_000_000_000
+      + UInt64(time.pointee.tv_nsec)
   run.sleep(strand, nanoseconds: nanoseconds, at: Place(call: race_hunt_caller()))
   return 0
 }

@@ -2,28 +2,35 @@
 
 /// How often a strand has let others go first.
 struct Spins {
-  /// Since time has passed.
-  var all = 0
-  /// Of these, since something was changed that strands share.
+  /// Since something was changed that strands share.
   var inVain = 0
-  /// What the count of changes was then.
-  var changeCount = 0
+
+  init() {}
+
+  init(changeCount: Int, lockCount: Int) {
+    (self.changeCount, self.lockCount) = (changeCount, lockCount)
+  }
+
+  /// What the counts of changes and of locks were then.
+  var (changeCount, lockCount) = (0, 0)
 }
 
 extension Run {
   /// So many of them, and nobody changes anything.
   private static let spinsInVain = 100
-  /// So many, whatever is changed: who tries to take a lock changes it.
-  private static let spinsMax = 2_000
+  /// The same where locks were taken, under which something may have been changed.
+  private static let spinsWithLocks = 2_000
   /// Seeds with this bit are those of schedules in which one may make many steps before the next
-  /// one of another: 12,800 decisions instead of 100.
-  private static let seedOfLongRuns: UInt64 = 1 << 33
+  /// one of another.
+  static let seedOfLongRuns: UInt64 = 1 << 33
+  /// Who has gone on for so many decisions may wait for one of the others.
+  static let loneDecisions = 100
+  /// The same in those schedules, at first.
+  static let loneDecisionsOfLongRuns = 12_800
 
-  /// What the seed of a schedule has to have besides.
-  static func seedOfLongRuns(_ schedule: Int) -> UInt64 {
-    // In turn with the strategies of the portfolio, of which there are 16 and 32.
-    schedule / 16 % 4 == 3 ? seedOfLongRuns : 0
-  }
+  /// Whether a schedule is one of those: a quarter, of each strategy that the portfolio takes in
+  /// turn, of which there are 16.
+  static func hasLongRuns(_ schedule: Int) -> Bool { schedule / 16 % 4 == 3 }
 
   /// Lets time pass when all who can go on wait for another one by looking again and again: that
   /// one may be asleep.
@@ -31,19 +38,27 @@ extension Run {
   /// - Returns: whether others can go on now.
   func passTimeForSpinners(_ current: Strand) -> Bool {
     if current.spins.changeCount != changeCount {
-      (current.spins.changeCount, current.spins.inVain) = (changeCount, 0)
+      current.spins = Spins(changeCount: changeCount, lockCount: lockCount)
     }
-    current.spins.all += 1
     current.spins.inVain += 1
     if deadlines.areNone { return false }
     let allSpin = ready.allSatisfy { number in
       let spins = strands[number].spins
-      return spins.inVain >= Self.spinsInVain && spins.changeCount == changeCount
-        || spins.all >= Self.spinsMax
+      let enough = spins.lockCount == lockCount ? Self.spinsInVain : Self.spinsWithLocks
+      return spins.changeCount == changeCount && spins.inVain >= enough
     }
     guard allSpin else { return false }
-    for strand in strands { strand.spins = Spins() }
+    for strand in strands { strand.spins.inVain = 0 }
     return passTime()
+  }
+
+  /// The step that follows may change what strands share.
+  func noteChange(_ pending: Pending) {
+    switch pending {
+    case .locks: lockCount += 1
+    case .accesses(let resource, writes: true) where resource.kind != .atomic: changeCount += 1
+    default: break
+    }
   }
 
   /// Others may spin in turn and wait for one that has the least priority: it gets the highest.

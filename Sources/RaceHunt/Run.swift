@@ -61,8 +61,10 @@ final class Run: @unchecked Sendable {
   private let uncontrolledSteps = Synchronization.Mutex<[String]>([])
   /// What waits for a time.
   @exclusivity(unchecked) var deadlines = Deadlines()
-  /// How often something that strands share was changed.
-  @exclusivity(unchecked) private(set) var changeCount = 0
+  /// How often something that strands share was changed; of words, whose steps may fail, by these.
+  @exclusivity(unchecked) var changeCount = 0
+  /// How often a lock was asked for: what is changed under one is not known.
+  @exclusivity(unchecked) var lockCount = 0
   /// Tasks by which the runtime's hooks know the run.
   @exclusivity(unchecked) var ownedTasks: [UInt64] = []
   /// Queues, groups and other parts of the program that know more than a resource does.
@@ -95,10 +97,7 @@ final class Run: @unchecked Sendable {
   @exclusivity(unchecked) private var decisionsInARow = 0
   /// How often it has let others go first since another one has made a step.
   @exclusivity(unchecked) private var yieldsInARow = 0
-  /// Who has gone on for so many decisions may wait for one of the others.
-  private static let loneDecisions = 100
-  /// The same in this schedule, at first: else nobody could make many steps before the next one of
-  /// another.
+  /// After so many decisions the current strand lets others go first: it may wait for one of them.
   @exclusivity(unchecked) private var loneDecisionsMax: Int
   /// Of the program, for its own random numbers.
   @exclusivity(unchecked) var random: Random
@@ -145,7 +144,8 @@ final class Run: @unchecked Sendable {
       deadlines.delayEvery <<= timeRandom.next(below: 5)
     }
     liberties = Liberties(seed: seed)
-    loneDecisionsMax = Self.loneDecisions << (7 * Int(seed >> 33 & 1))
+    loneDecisionsMax =
+      seed & Self.seedOfLongRuns == 0 ? Self.loneDecisions : Self.loneDecisionsOfLongRuns
     var startRandom = Random(seed: seed ^ 0x57A7)
     startsArePoints = startRandom.next(below: Self.startPointsEvery) == 0
     events.reserveCapacity(128)
@@ -188,6 +188,8 @@ final class Run: @unchecked Sendable {
     mainQueue = nil
     mainThread = nil
     deadlines.timers = []
+    // Each knows the other.
+    for strand in strands { strand.thread = nil }
     // The batch knows its last run.
     batch = nil
   }
@@ -317,9 +319,11 @@ final class Run: @unchecked Sendable {
       // Who goes on and on may wait for one of the others.
       let isLong = decisionsInARow > loneDecisionsMax
       let isYield = current != nil && (isYielding || isTaskYielding || isLong)
+      var isCut = false
       if isYield {
-        yieldFairly()
+        isCut = yieldFairly() && isLong
         yieldsInARow += 1
+        isCut = isCut || isLong && yieldsInARow > 1
       }
       // Of a loop that waits without letting others go first there may be many turns.
       if isLong { loneDecisionsMax = max(Self.loneDecisions, loneDecisionsMax / 2) }
@@ -328,7 +332,8 @@ final class Run: @unchecked Sendable {
       chosen = chooser.choose(
         Situation(
           current: current?.number, usual: usual, ready: ready, decision: decisions,
-          isYield: isYield, isSpinning: isYield && yieldsInARow > 1, strands: strands))
+          isYield: isYield, isSpinning: isYield && yieldsInARow > 1, isCut: isCut,
+          strands: strands))
       if chosen != usual { turns.append(.init(decision: decisions, strand: chosen)) }
       decisions += 1
       if decisions & 63 == 0 { lookForStarving() }
@@ -337,7 +342,7 @@ final class Run: @unchecked Sendable {
       if !goesOn { yieldsInARow = 0 }
     }
     let strand = strands[chosen]
-    if case .accesses(_, writes: true) = strand.pending { changeCount += 1 }
+    noteChange(strand.pending)
     strand.steps += 1
     strand.passedOver = 0
     // What is done before the first other strand is started, and once all were waited for, has one
@@ -372,7 +377,9 @@ final class Run: @unchecked Sendable {
 
   /// Who was passed over by many that spin is the only choice, whatever the strategy: they may wait
   /// for its next step.
-  private func yieldFairly() {
+  ///
+  /// - Returns: whether there is one.
+  private func yieldFairly() -> Bool {
     var longest = Self.patience
     var starving: Int?
     for number in ready {
@@ -381,6 +388,7 @@ final class Run: @unchecked Sendable {
       if strand.passedOver > longest { (longest, starving) = (strand.passedOver, number) }
     }
     if let starving { ready = [starving] }
+    return starving != nil
   }
 
   /// Who goes on when the current strand cannot; time passes when nobody can.

@@ -146,9 +146,15 @@ enum JobHooks {
     return hooks == 6 && calls == 10
   }()
 
+  /// A hundred years.
+  static let longest: UInt64 = 3_155_760_000_000_000_000
+
   /// The runtime computes what is left until a time of the machine's clock; the microseconds that
   /// this took differ from run to run.
   static func rounded(_ nanoseconds: UInt64) -> UInt64 {
+    // What is longer is for ever, too, and could not be added to a time.
+
+    let nanoseconds = min(nanoseconds, Self.longest)
     let unit: UInt64 = nanoseconds > 2_000_000 ? 1_000_000 : 1_000
     return (nanoseconds + unit - 1) / unit * unit
   }

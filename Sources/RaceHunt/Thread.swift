@@ -279,8 +279,7 @@ open class Thread: NSObject, @unchecked Sendable {
     for duration: Duration, file: StaticString = #fileID, line: UInt = #line
   ) {
     guard let (run, strand) = Run.current else {
-      usleep(UInt32(truncatingIfNeeded: duration.nanoseconds / 1_000))
-      return
+      return Foundation.Thread.sleep(forTimeInterval: Double(duration.nanoseconds) / 1e9)
     }
     run.sleep(strand, nanoseconds: duration.nanoseconds, at: Place(file: file, line: line))
   }
@@ -301,11 +300,12 @@ open class Thread: NSObject, @unchecked Sendable {
 }
 
 extension Duration {
-  /// Not below 0.
+  /// Not below 0, and no more than 100 years.
   var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
-    return UInt64(seconds) &* 1_000_000_000 &+ UInt64(attoseconds / 1_000_000_000)
+    return UInt64(Swift.min(seconds, 3_155_760_000)) * 1_000_000_000
+      + UInt64(attoseconds / 1_000_000_000)
   }
 }
 

@@ -21,6 +21,10 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
   let earlyTimeouts: Bool
   /// The only schedule to run.
   let schedule: String?
+  /// Tells it from others with the same settings.
+  private let identity = Identity()
+
+  private final class Identity: Sendable {}
 
   /// Of a suite: each of its tests is explored.
   public var isRecursive: Bool { true }
@@ -29,7 +33,11 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    guard testCase != nil else { return try await function() }
+    // Of several, such as the suite's and the test's own, the nearest one counts.
+    let all = test.traits.compactMap { $0 as? Explored }
+    guard testCase != nil, all.last.map({ $0.identity === identity }) ?? true else {
+      return try await function()
+    }
     let issues = Self.issuesAsFailures()
     await withoutActuallyEscaping(function) { function in
       let borrowed = Borrowed(function)

@@ -26,31 +26,25 @@ import Testing
     }
   }
 
-  @Test func aSuspendedSourceTellsNothingOfItsEnd() {
-    let found = failure(iterations: 50) {
+  /// A timer that is cancelled while it is suspended, and who waits for its end.
+  private static func timer(goesOnFirst: Bool) -> Program {
+    {
       let hasEnded = DispatchSemaphore(value: 0)
       let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "timer"))
       timer.setCancelHandler { hasEnded.signal() }
       timer.resume()
       timer.suspend()
       timer.cancel()
+      if goesOnFirst { timer.resume() }
       hasEnded.wait()
-      timer.resume()
+      if !goesOnFirst { timer.resume() }
     }
-    #expect(found?.kind == .deadlock || found?.kind == .lostWakeUp, "\(String(describing: found))")
   }
 
-  @Test func itIsToldOnceTheSourceGoesOn() throws {
-    try explore(iterations: 50) {
-      let hasEnded = DispatchSemaphore(value: 0)
-      let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "timer"))
-      timer.setCancelHandler { hasEnded.signal() }
-      timer.resume()
-      timer.suspend()
-      timer.cancel()
-      timer.resume()
-      hasEnded.wait()
-    }
+  @Test func aSuspendedSourceTellsOfItsEndOnceItGoesOn() throws {
+    try explore(iterations: 50, Self.timer(goesOnFirst: true))
+    let found = failure(iterations: 50, Self.timer(goesOnFirst: false))
+    #expect(found?.kind == .deadlock || found?.kind == .lostWakeUp, "\(String(describing: found))")
   }
 
   @Test func ofNothingNothingIsTold() throws {
@@ -141,6 +135,24 @@ import Testing
     }
   }
 
+  /// Who waits for a group goes on when it was empty once, whatever comes then.
+  @Test func aGroupThatIsUsedAgainLetsGo() throws {
+    try explore(iterations: 500) {
+      let (group, released) = (DispatchGroup(), DispatchSemaphore(value: 0))
+      group.enter()
+      let waiter = Thread.start {
+        group.wait()
+        released.signal()
+      }
+      Thread.sleep(forTimeInterval: 1)
+      group.leave()
+      group.enter()
+      released.wait()
+      group.leave()
+      waiter.join()
+    }
+  }
+
   // MARK: - Operations
 
   @Test func operationsThatComeTogetherAreOrderedByPriority() throws {
@@ -200,6 +212,23 @@ import Testing
         var key = pthread_key_t()
         check(pthread_key_create(&key, nil) == 0, "no key")
       }
+    }
+  }
+
+  private enum Local {
+    static let key: pthread_key_t = {
+      var key = pthread_key_t()
+      pthread_key_create(&key, nil)
+      return key
+    }()
+  }
+
+  @Test func keysOfGlobalsStay() throws {
+    try explore(iterations: 10) {
+      _ = Local.key
+      var other = pthread_key_t()
+      pthread_key_create(&other, nil)
+      check(other != Local.key, "two keys are one")
     }
   }
 

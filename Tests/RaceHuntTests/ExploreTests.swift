@@ -164,7 +164,7 @@ func failure(
     let found = try #require(failure(lostUpdate))
     let table = try replay(found.schedule, until: 6, lostUpdate)
     #expect(found.table.hasPrefix(table.split(separator: "\n")[0].prefix(6)))
-    #expect(table.split(separator: "\n").count == 1 + 6)
+    #expect(table.split(separator: "\n").count == 1 + 5)
   }
 
   @Test func drawnNumbersFollowFromTheSchedule() throws {

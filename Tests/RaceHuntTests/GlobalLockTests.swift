@@ -17,6 +17,40 @@ private let recursive = NSRecursiveLock()
 private let numbered = NSConditionLock(condition: 0)
 
 @Suite(.ownThreads) struct GlobalLockTests {
+  private enum Cache {
+    static let lock = NSLock()
+    // Without points: another exploration may be there at the same time.
+    static let inside = Synchronization.Atomic(0)
+    static let overlaps = Synchronization.Atomic(0)
+  }
+
+  /// Only a `Mutex` did: what a lock of Foundation protects was changed by both at once.
+  @Test func locksOfFoundationKeepExplorationsApart() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for seed in 1...2 as ClosedRange<UInt64> {
+        group.addTask {
+          _ = try await explore(iterations: 500, seed: seed) {
+            let threads = (0..<2).map { _ in
+              Thread.start {
+                for _ in 0..<10 {
+                  Cache.lock.withLock {
+                    let before = Cache.inside.wrappingAdd(1, ordering: .relaxed).oldValue
+                    if before > 0 { Cache.overlaps.wrappingAdd(1, ordering: .relaxed) }
+                    for _ in 0..<200 { _ = Cache.inside.load(ordering: .relaxed) }
+                    Cache.inside.wrappingSubtract(1, ordering: .relaxed)
+                  }
+                }
+              }
+            }
+            for thread in threads { thread.join() }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(Cache.overlaps.load(ordering: .relaxed) == 0)
+  }
+
   /// Whether it fails, and again in the same way.
   private func found(_ program: @escaping Program) throws -> RaceFailure {
     let found = try #require(failure(program))

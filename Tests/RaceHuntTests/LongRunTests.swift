@@ -112,6 +112,81 @@ import Testing
     }
   }
 
+  /// However often others have looked meanwhile.
+  @Test func norByMuchOfIt() throws {
+    try explore(iterations: 5, steps: 1_000_000) {
+      let (turn, done) = (Atomic(0), DispatchSemaphore(value: 0))
+      let threads = (0...1).map { me in
+        Thread.start {
+          for round in 0..<5_000 {
+            while turn.load() != 2 * round + me { Thread.yield() }
+            turn.add(1)
+          }
+          done.signal()
+        }
+      }
+      for _ in threads { check(done.wait(timeout: .now() + 60) == .success, "late") }
+      for thread in threads { thread.join() }
+    }
+  }
+
+  /// What is locked to look at it is a change, too, as far as one can tell.
+  @Test func whoLooksUnderALockSeesWhoHasSlept() throws {
+    try explore(iterations: 20) {
+      let isDone = Mutex(false)
+      let worker = Thread.start {
+        Thread.sleep(forTimeInterval: 5)
+        isDone.withLock { $0 = true }
+      }
+      while !isDone.withLock({ $0 }) { Thread.yield() }
+      worker.join()
+    }
+  }
+
+  @Test func exhaustiveSaysWhenSomeWereNoChoice() {
+    let result = try? explore(iterations: 10_000, strategy: .exhaustive) {
+      let (own, flag) = (Atomic(0), Atomic(false))
+      let worker = Thread.start {
+        for _ in 0..<400 { own.add(1) }
+        flag.store(true)
+      }
+      check(!flag.load(), "the worker was done first")
+      worker.join()
+    }
+    #expect(result?.isExhaustive != true)
+  }
+
+  @Test func whoSleepsForEverCanBeCancelled() async throws {
+    try await explore(iterations: 10) {
+      let sleeper = Task { try? await Task.sleep(nanoseconds: .max) }
+      let other = Task { try? await Task.sleep(for: .seconds(20_000_000_000)) }
+      await Task.yield()
+      sleeper.cancel()
+      other.cancel()
+      await sleeper.value
+      await other.value
+    }
+  }
+
+  /// Each schedule drew another program, of which one order was gone through.
+  @Test func exhaustiveGoesThroughOneProgram() {
+    for seed in 1...20 as ClosedRange<UInt64> {
+      let numbers = Synchronization.Mutex<[Int]>([])
+      let result = try? explore(strategy: .exhaustive, seed: seed) {
+        let number = random(below: 1_000)
+        numbers.withLock { $0.append(number) }
+        let word = Atomic(0)
+        let worker = Thread.start { word.store(1) }
+        check(number % 2 == 0 || word.load() == 0, "it was stored first")
+        worker.join()
+      }
+      let drawn = numbers.withLock { $0 }
+      // A failing one is tried with smaller numbers, too.
+      #expect((result == nil) == (drawn[0] % 2 == 1), "seed \(seed)")
+      if result != nil { #expect(Set(drawn).count == 1, "seed \(seed)") }
+    }
+  }
+
   /// Who had slept with a lock was not chosen as long as anybody else could go on.
   @Test func whoHasSleptWithALockGoesOnAsOthersDo() {
     let found = failure(iterations: 5_000) {
