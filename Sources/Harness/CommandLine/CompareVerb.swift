@@ -337,8 +337,7 @@ package enum CompareVerb: VerbDescription {
     do {
       let blocks = try RunFigures(ofFile: try LiteralPath.path(path, of: "--resample"))
       let trials = try GateTrials(
-        blocks.sides, exact: blocks.exact, tick: blocks.tick, gates: gates, blocksMax: blocksMax,
-        seed: try seed(values), rules: rules)
+        blocks, gates: gates, blocksMax: blocksMax, seed: try seed(values), rules: rules)
       console.printRaw(
         format == .json
           ? try encodeJSON(trials.summary) : trials.text(isMarkdown: format == .markdown))

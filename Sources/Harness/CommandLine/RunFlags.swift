@@ -103,7 +103,9 @@ package enum RunFlags {
       .init("churn", "SHARE", "look-ups that replace what they find, of 1 (\(settings.churn))"),
       .init("write-every", "N", "references between two transactions (\(settings.writeEvery))"),
       .init(
-        "check-rate", "SHARE", "reads whose content is checked in full, of 1 (1/64)"),
+        "check-rate", "SHARE",
+        "reads whose content is checked in full, of 1 "
+          + "(1/\(Int(1 / CheckSampler.usualRate)))"),
       .init(
         "history", nil, "note transactions and reads in history.jsonl, as Jepsen's checkers read"),
       .init("attempts", "N", "forbidden uses tried at the end (\(settings.attempts))"),

@@ -43,7 +43,12 @@ struct ComparedFigures {
       sides: [baseline, candidate].map { $0.map(GateRow.figures) },
       unknown: Set(all.flatMap(GateRow.unknown)),
       leastOfCandidate: candidate.map(\.leastResponses), exact: ExactCounters.rows(of: all),
-      tick: Double(all.compactMap(\.document.environment.clockTickNs).max() ?? 1))
+      tick: Self.tick(of: all))
+  }
+
+  /// What the coarsest clock of some runs moves by, in nanoseconds.
+  static func tick(of runs: [MeasuredRun]) -> Double {
+    Double(runs.compactMap(\.document.environment.clockTickNs).max() ?? 1)
   }
 
   /// - Parameters:

@@ -21,17 +21,14 @@ struct GateTrials {
   /// Draws and judges gates.
   ///
   /// - Parameters:
-  ///   - sides: of the baseline and the candidate, the figures of each block.
-  ///   - exact: counters that follow from the plan alone.
-  ///   - tick: what the clock of the blocks moves by, in nanoseconds.
+  ///   - blocks: the figures of each block.
   ///   - blocksMax: how many blocks a gate has at most; nil = as many as were recorded.
   /// - Throws: `ResultsError` when nothing would decide.
   /// - Complexity: O(gates x blocks x blocks) at worst; each looks after each block.
   init(
-    _ sides: [[[GateRow: Double]]], exact: Set<GateRow> = [], tick: Double = 1, gates count: Int,
-    blocksMax: Int?, seed: UInt64, rules: ComparisonRules
+    _ blocks: RunFigures, gates count: Int, blocksMax: Int?, seed: UInt64, rules: ComparisonRules
   ) throws(ResultsError) {
-    recorded = sides[0].count
+    recorded = blocks.sides[0].count
     guard recorded >= PairedJudge.blocksMin else {
       throw ResultsError(
         "\(recorded) blocks decide nothing: record at least \(PairedJudge.blocksMin), better hundreds"
@@ -39,7 +36,8 @@ struct GateTrials {
     }
     self.blocksMax = blocksMax ?? recorded
     self.seed = seed
-    let figures = ComparedFigures(sides: sides, exact: exact, tick: tick)
+    let figures = ComparedFigures(
+      sides: blocks.sides, exact: blocks.exact, tick: blocks.tick)
     var random = RandomGenerator(seed: seed)
     var gates: [Gate] = []
     for _ in 0..<count {

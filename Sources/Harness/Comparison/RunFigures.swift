@@ -24,7 +24,7 @@ struct RunFigures {
     sides = [comparison.baseline, comparison.candidate].map { $0.map(GateRow.figures) }
     let runs = comparison.baseline + comparison.candidate
     exact = ExactCounters.rows(of: runs)
-    tick = Double(runs.compactMap(\.document.environment.clockTickNs).max() ?? 1)
+    tick = ComparedFigures.tick(of: runs)
   }
 
   /// One row a run, side and figure; runs are counted from 0.

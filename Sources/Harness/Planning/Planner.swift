@@ -320,9 +320,8 @@ package struct Planner {
       return curves(metric, question.setting)
     case .largest(let variable, let metric, _):
       // Around what was found.
-      guard let found = answer?.estimate.value, found > 0 else { return [] }
       var setting = question.setting
-      variable.set(found, in: &setting)
+      if let found = answer?.estimate.value, found > 0 { variable.set(found, in: &setting) }
       return curves(metric, setting)
     case .readers: return maker.reads(question.setting)
     }

@@ -73,26 +73,16 @@ extension DecimalNumber {
 extension DecimalNumber {
   /// The number as an integer; nil when it has a fraction or does not fit.
   var exactInteger: Int64? {
-    let number = canonical
-    return number.exponent == 0 ? number.truncatedInteger : nil
+    canonical.exponent == 0 ? truncatedInteger : nil
   }
 
   /// The number without its fraction; nil when it does not fit.
   var truncatedInteger: Int64? {
     let number = canonical
-    guard kind == .finite else { return nil }
+    // With an exponent above zero it has more than 34 digits.
+    guard kind == .finite, number.exponent <= 0 else { return nil }
     var coefficient = number.coefficient
-    if number.exponent > 0 {
-      // 64 bits have 19 digits; zero has no exponent.
-      guard number.exponent < 19 else { return nil }
-      for _ in 0..<number.exponent {
-        let (product, overflow) = coefficient.multipliedReportingOverflow(by: 10)
-        if overflow { return nil }
-        coefficient = product
-      }
-    } else {
-      for _ in 0..<(-number.exponent) where coefficient > 0 { coefficient /= 10 }
-    }
+    for _ in 0..<(-number.exponent) where coefficient > 0 { coefficient /= 10 }
     // The least integer has no counterpart above zero.
     let magnitude = Int128(exactly: coefficient)
     return magnitude.flatMap { Int64(exactly: number.isNegative ? -$0 : $0) }
