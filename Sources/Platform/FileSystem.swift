@@ -91,8 +91,14 @@ package protocol File: AnyObject, Sendable {
   /// Who may do what with it.
   func permissions() throws(SystemError) -> UInt32
   func setPermissions(_ permissions: UInt32) throws(SystemError)
+  /// Gives it to the owner and group of another one, where the system allows it.
+  ///
+  /// - Returns: whether it is of the same group.
+  func takeOwner(of other: any File) -> Bool
   /// Whether any path leads to the file.
   func hasName() throws(SystemError) -> Bool
+  /// How many names it has.
+  func nameCount() throws(SystemError) -> Int
   /// The same where maps of the file may be kept for another opening of it: whoever opens what has
   /// this identity finds the bytes of the map; nil where that is not sure.
   var lastingIdentity: FileIdentity? { get }
@@ -174,7 +180,9 @@ extension File {
   package func identityForAll() throws(SystemError) -> FileIdentity { try identity() }
   package func permissions() throws(SystemError) -> UInt32 { 0o666 }
   package func setPermissions(_ permissions: UInt32) throws(SystemError) {}
+  package func takeOwner(of other: any File) -> Bool { true }
   package func hasName() throws(SystemError) -> Bool { true }
+  package func nameCount() throws(SystemError) -> Int { 1 }
   package var lastingIdentity: FileIdentity? { nil }
   package func writeDurably(
     _ buffer: UnsafeRawBufferPointer, at offset: UInt64

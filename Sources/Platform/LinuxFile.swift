@@ -50,7 +50,19 @@ package final class LinuxFile: File {
     _ = try repeated("fchmod", path) { fchmod(descriptor, permissions) }
   }
 
-  package func hasName() throws(SystemError) -> Bool { try status().st_nlink > 0 }
+  package func takeOwner(of other: any File) -> Bool {
+    guard let other = other as? LinuxFile, let wanted = try? other.status(),
+      let own = try? status()
+    else { return true }
+    if own.st_uid == wanted.st_uid, own.st_gid == wanted.st_gid { return true }
+    // Who may not give it away may at least give it to the group.
+    return fchown(descriptor, wanted.st_uid, wanted.st_gid) == 0
+      || fchown(descriptor, own.st_uid, wanted.st_gid) == 0
+  }
+
+  package func hasName() throws(SystemError) -> Bool { try nameCount() > 0 }
+
+  package func nameCount() throws(SystemError) -> Int { Int(try status().st_nlink) }
 
   package func length() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
 

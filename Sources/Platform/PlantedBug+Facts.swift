@@ -134,7 +134,8 @@
         .truncateLiveBlock:
         spaceFacts
       case .logNotSynced, .logReusedEarly, .inPlaceNotNoted, .logRepeatedFromItsStart,
-        .largeCommitLogged, .foreignLogKept, .logEndedBeforeSync:
+        .largeCommitLogged, .largeCommitNotNoted, .passedOverAdopted, .foreignLogKept,
+        .logEndedBeforeSync:
         logFacts
       case .copyNotSynced, .nameNotSynced, .nonceRepeated, .decryptedKept: fileFacts
       case .stolenTransaction:
@@ -178,6 +179,16 @@
         Facts(
           layer: layer, summary: "puts a record into the log whose blocks are not there",
           finder: finder)
+      case .largeCommitNotNoted:
+        Facts(
+          layer: layer,
+          summary: "repeats the log over a large commit whose record came to the disk by itself",
+          finder: "ProvenByLogTests/largeCommitsAreNotWrittenOver")
+      case .passedOverAdopted:
+        Facts(
+          layer: layer,
+          summary: "goes on from a record of before a restart that opening passed over",
+          finder: "LeftByOthersTests/aSurvivorEndsTheLog")
       case .foreignLogKept:
         Facts(
           layer: layer, summary: "writes after another process without ending its log",

@@ -76,6 +76,8 @@ package enum PlantedBug: String, Sendable {
   case inPlaceNotNoted = "in-place-not-noted"
   case logRepeatedFromItsStart = "log-repeated-from-its-start"
   case largeCommitLogged = "large-commit-logged"
+  case largeCommitNotNoted = "large-commit-not-noted"
+  case passedOverAdopted = "passed-over-adopted"
   case foreignLogKept = "foreign-log-kept"
   case logEndedBeforeSync = "log-ended-before-sync"
   // Recovery.

@@ -374,6 +374,7 @@ private final class FaultFile: File {
 
   func identityForAll() throws(SystemError) -> FileIdentity { try base.identityForAll() }
   func hasName() throws(SystemError) -> Bool { try base.hasName() }
+  func nameCount() throws(SystemError) -> Int { try base.nameCount() }
 
   func length() throws(SystemError) -> UInt64 {
     try system.pass(.length, path)

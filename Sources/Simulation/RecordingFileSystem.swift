@@ -217,6 +217,7 @@ private final class RecordedFile: File {
   func identity() throws(SystemError) -> FileIdentity { try base.identity() }
   func permissions() throws(SystemError) -> UInt32 { try base.permissions() }
   func hasName() throws(SystemError) -> Bool { try base.hasName() }
+  func nameCount() throws(SystemError) -> Int { try base.nameCount() }
   func length() throws(SystemError) -> UInt64 { try base.length() }
 
   func setPermissions(_ permissions: UInt32) throws(SystemError) {

@@ -109,6 +109,8 @@ package final class Store: @unchecked Sendable {
   @exclusivity(unchecked) var preparationFailure: (offer: WriteOffer, error: StorageError)?
   /// A version was lost, and what the writer knows is that of a file which never was.
   let needsReload = Atomic(false)
+  /// Somebody has removed this process's log, or put another file in its place.
+  let isLogGone = Atomic(false)
   /// Syncs and bytes written by this process since the file was opened.
   let syncs = Atomic<UInt64>(0)
   let writtenBytes = Atomic<UInt64>(0)

@@ -1,4 +1,5 @@
 // Transactions so large that what they write early comes to the file by whole pieces.
+internal import Glibc
 internal import Platform
 internal import Storage
 internal import TestSupport
@@ -103,6 +104,53 @@ internal import Testing
       let snapshot = try transaction.commit()
       let committed = SlotTree.content(snapshot.reader, snapshot.root)
       for (slot, bytes) in committed { #expect(bytes == Self.content(slot, round), "slot \(slot)") }
+      #expect(try store.checkInvariants().findings == [])
+    }
+  }
+
+  /// A disk that is full in the middle: until its commit throws, the transaction goes on reading
+  /// what it has set.
+  ///
+  /// Blocks that the disk had no room for were read as empty ones.
+  @Test(arguments: [nil, EncryptionTests.key])
+  func theDiskIsFullInTheMiddle(key: [UInt8]?) throws {
+    for skip in 0..<40 {
+      let system = FaultFileSystem(SimulatedDisk())
+      let store = try Store.open(
+        StoreOptions(path: "/data/a.realm", fileSystem: system, encryptionKey: key))
+      store.stopIdleWork()
+      let first = try store.beginWrite()
+      first.root = SlotTree.set(first.editor, first.root, slot: 3, [3])
+      _ = try first.commit()
+      let transaction = try store.beginWrite()
+      // Some bytes of the write that fails are there.
+      system.inject(
+        FileFault(
+          [.write, .setLength], code: ENOSPC, pathSuffix: ".realm", skip: skip,
+          writtenBytes: skip % 3 * 1000, thread: .current))
+      for slot in 0..<5 * SlotTree.fanOut {
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: slot, Self.content(slot, 0))
+        guard slot % SlotTree.fanOut == SlotTree.fanOut - 1 else { continue }
+        SlotTree.seal(transaction, branchOf: slot)
+        transaction.root = SlotTree.set(
+          transaction.editor, transaction.root, slot: slot / 2, Self.content(slot / 2, 0))
+        let content = SlotTree.content(transaction.editor.reader, transaction.root)
+        #expect(content.count == slot + 1)
+        for (slot, bytes) in content { #expect(bytes == Self.content(slot, 0), "slot \(slot)") }
+      }
+      if system.struck.isEmpty {
+        #expect(skip > 4, "nothing was written before the commit")
+        transaction.cancel()
+        break
+      }
+      #expect(skip < 39, "more writes than are tried")
+      #expect(throws: StorageError.self) { try transaction.commit() }
+      system.clearFaults()
+      let last = try store.beginWrite()
+      last.root = SlotTree.set(last.editor, last.root, slot: 4, [4])
+      let snapshot = try last.commit()
+      #expect(SlotTree.content(snapshot.reader, snapshot.root) == [3: [3], 4: [4]])
       #expect(try store.checkInvariants().findings == [])
     }
   }

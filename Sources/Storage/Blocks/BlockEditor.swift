@@ -32,13 +32,23 @@ package final class BlockEditor {
   /// Blocks of older versions that were replaced or freed.
   @exclusivity(unchecked) package private(set) var dead: [DeadBlock] = []
   #if PLANTED_BUGS
-    /// Leaves with their copies, for the planted bug that changes them in place.
-    var replaced: [(old: BlockReference, copy: BlockReference, length: Int)] = []
+    /// What copies of leaves replace, for the planted bug that changes it in place.
+    private var replacedLeaves: [BlockReference: (old: BlockReference, length: Int)] = [:]
+    /// The same with the copies, of those that are there.
+    var replaced: [(old: BlockReference, copy: BlockReference, length: Int)] {
+      replacedLeaves.map { (old: $0.value.old, copy: $0.key, length: $0.value.length) }
+    }
   #endif
   /// Their bytes: never more than a file has, unless its blocks are referred to several times.
   @exclusivity(unchecked) private var deadBytes: UInt64 = 0
+  /// Blocks that were born in this version were placed by this transaction.
+  @exclusivity(unchecked) var version = Version(0)
+  /// Bytes that were written early and given up since: nobody can use their place before the commit.
+  @exclusivity(unchecked) package private(set) var bytesInVain = 0
   /// Bytes of live provisional blocks.
   @exclusivity(unchecked) package private(set) var provisionalBytes = 0
+  /// How much of the transaction stays in memory until its commit.
+  @exclusivity(unchecked) package var limits = MemoryLimits()
   /// Called by `seal`; places the tree under a reference in the file.
   ///
   /// Nil: blocks stay provisional.
@@ -60,8 +70,16 @@ package final class BlockEditor {
     dead.reserveCapacity(16)
   }
 
-  /// Number of provisional blocks ever made here; their numbers are 0 ..< this.
+  /// Numbers that provisional blocks were given here; 0 if there never was one.
+  ///
+  /// Those of blocks that were given up are given again: it does not say how many were made.
   package var provisionalCount: Int { arena.count }
+
+  /// Bytes of live provisional blocks that were not made as residents, with their room to grow.
+  package var passingBytes: Int { arena.passingBytes }
+
+  /// Whether there are so many provisional blocks that their numbers may soon not suffice.
+  package var isCrowded: Bool { arena.blocks > limits.blocks }
 
   /// A new block with a zeroed payload.
   ///
@@ -102,7 +120,9 @@ package final class BlockEditor {
     giveUp(reference, source, length)
     let copy = arena.add(block, capacity: length, isResident: true, previousBirth: birth)
     #if PLANTED_BUGS
-      if !BlockHeader.kind(source).isNode { replaced.append((reference, copy, length)) }
+      if PlantedBug.changeUnderPin.isActive, !BlockHeader.kind(source).isNode {
+        replacedLeaves[copy] = (old: reference, length: length)
+      }
     #endif
     return copy
   }
@@ -151,8 +171,7 @@ package final class BlockEditor {
     let block = reader.pointer(reference)
     let length = BlockHeader.blockLength(block)
     if reference.isProvisional {
-      provisionalBytes -= length
-      arena.remove(reference)
+      didPlace(reference, length: length)
     } else {
       giveUp(reference, block, length)
     }
@@ -199,8 +218,11 @@ package final class BlockEditor {
     return placer(reference)
   }
 
-  /// Forgets a provisional block that now has a place in the file.
+  /// Forgets a provisional block that now has a place in the file, or that nobody needs.
   package func didPlace(_ reference: BlockReference, length: Int) {
+    #if PLANTED_BUGS
+      replacedLeaves[reference] = nil
+    #endif
     provisionalBytes -= length
     arena.remove(reference)
   }
@@ -223,6 +245,7 @@ package final class BlockEditor {
       }
     }
     let birth = BlockHeader.birth(block)
+    if birth == version { bytesInVain += length }
     // Homes are counted apart from what follows them.
     if offset != FileHeader.dataStart {
       // The newest run first: mostly a block follows the one that was given up before it.
@@ -244,6 +267,22 @@ package final class BlockEditor {
 }
 
 extension BlockEditor {
+  /// Beyond which a transaction writes out early what is finished in it; tests set lower ones.
+  package struct MemoryLimits: Sendable {
+    /// Bytes of blocks that were not made as residents: then long values go as soon as they are
+    /// made.
+    ///
+    /// As much as inserts have in memory while the clusters that they leave are written out.
+    package var passingBytes = 12 << 20
+    /// Bytes of all blocks: then clusters go as a whole when inserts leave them, and full leaves
+    /// when appends do.
+    package var bytes = 256 << 20
+    /// Blocks: then clusters go that were only changed, too.
+    package var blocks = ProvisionalArena.blockCountMax / 8 * 7
+
+    package init() {}
+  }
+
   /// An editor on nothing, for tests of trees without a file.
   package static func inMemory() -> BlockEditor {
     let verified = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: 1)

@@ -9,7 +9,9 @@ internal import Glibc
 @usableFromInline
 package final class ProvisionalArena: @unchecked Sendable {
   // @unchecked: used by one write transaction at a time; the write lock hands it on.
-  /// More blocks than this in one transaction are written out early by `seal` or a spill.
+  /// So many blocks of one transaction can be in memory at a time.
+  ///
+  /// Those that were removed, or written out early by `seal`, do not count.
   package static let blockCountMax = 1 << 22
   private static let chunkLength = 1 << 20
   private static let chunksKept = 8
@@ -34,7 +36,18 @@ package final class ProvisionalArena: @unchecked Sendable {
 
   @usableFromInline let table: UnsafeMutablePointer<UnsafeMutableRawPointer>
   // Unchecked exclusivity: one thread at a time, in short accesses, several for each changed block.
+
+  /// Numbers that were given: 0 ..< this.
   @exclusivity(unchecked) package private(set) var count = 0
+  /// The number of a block that was removed, which the next block gets; -1 if there is none.
+  ///
+  /// The one after it is where the removed block's previous birth was, which nobody asks for any
+  /// more. So what is made and removed again and again takes no numbers. Nobody may keep the
+  /// reference of a block that he removes: it soon is that of another one.
+  @exclusivity(unchecked) private var removedNumber = -1
+  @exclusivity(unchecked) private var removedCount = 0
+  /// Bytes of the blocks that are not resident, with the room to grow that they have.
+  @exclusivity(unchecked) private(set) var passingBytes = 0
   @exclusivity(unchecked) private var chunks: [Chunk] = []
   /// Chunks without a block.
   @exclusivity(unchecked) private var free: [Int] = []
@@ -90,6 +103,9 @@ package final class ProvisionalArena: @unchecked Sendable {
   /// Forgets all blocks; keeps some memory for the next transaction.
   package func reset() {
     count = 0
+    removedNumber = -1
+    removedCount = 0
+    passingBytes = 0
     while chunks.count > Self.chunksKept { letGo(chunks.removeLast().memory) }
     for index in chunks.indices { chunks[index].blocks = 0 }
     free.removeAll(keepingCapacity: true)
@@ -159,6 +175,9 @@ package final class ProvisionalArena: @unchecked Sendable {
     capacities[reference.number] & Self.residentBit != 0
   }
 
+  /// Blocks that are in memory.
+  package var blocks: Int { count - removedCount }
+
   /// Version in which the block that this one replaces was born; 0 for a new block.
   func previousBirth(_ number: Int) -> Version { Version(previousBirths[number]) }
 
@@ -166,12 +185,20 @@ package final class ProvisionalArena: @unchecked Sendable {
     _ block: UnsafeMutableRawPointer, capacity: Int, isResident: Bool,
     previousBirth: Version = Version(0)
   ) -> BlockReference {
-    precondition(count < Self.blockCountMax, "too many changed blocks in one transaction")
-    table[count] = block
-    capacities[count] = UInt32(capacity) | (isResident ? Self.residentBit : 0)
-    previousBirths[count] = previousBirth.rawValue
-    defer { count += 1 }
-    return BlockReference(provisional: count)
+    var number = removedNumber
+    if number >= 0 {
+      removedNumber = Int(truncatingIfNeeded: previousBirths[number])
+      removedCount -= 1
+    } else {
+      precondition(count < Self.blockCountMax, "too many changed blocks in one transaction")
+      number = count
+      count += 1
+    }
+    table[number] = block
+    capacities[number] = UInt32(capacity) | (isResident ? Self.residentBit : 0)
+    previousBirths[number] = previousBirth.rawValue
+    if !isResident { passingBytes += capacity }
+    return BlockReference(provisional: number)
   }
 
   func replace(
@@ -180,14 +207,28 @@ package final class ProvisionalArena: @unchecked Sendable {
     let number = reference.number
     giveBack(table[number])
     table[number] = block
-    capacities[number] = capacities[number] & Self.residentBit | UInt32(capacity)
+    let old = capacities[number]
+    if old & Self.residentBit == 0 { passingBytes += capacity - Int(old) }
+    capacities[number] = old & Self.residentBit | UInt32(capacity)
   }
 
   func remove(_ reference: BlockReference) {
-    replace(reference, with: hole, capacity: BlockHeader.length)
+    let number = reference.number
+    let block = table[number]
+    assert(block != hole, "block \(number) was removed before")
+    // A number that is free twice would be given to two blocks.
+    if block == hole { return }
+    giveBack(block)
+    let old = capacities[number]
+    if old & Self.residentBit == 0 { passingBytes -= Int(old) }
+    table[number] = hole
+    capacities[number] = UInt32(BlockHeader.length) | Self.residentBit
+    previousBirths[number] = UInt64(bitPattern: Int64(removedNumber))
+    removedNumber = number
+    removedCount += 1
   }
 
-  /// Whether the block was removed or placed.
+  /// Whether the block was removed or placed, and no other one has its number yet.
   func isRemoved(_ reference: BlockReference) -> Bool {
     table[reference.number] == hole
   }

@@ -155,7 +155,7 @@ extension Store {
         preparationFailure = nil
         throw failure.error
       }
-      if try !enterProcessLockAtOnce() || needsTakeOver {
+      if try !enterProcessLockAtOnce() || needsTakeOver || isLogGone.load(ordering: .acquiring) {
         prepareElsewhere(offer)
         return nil
       }

@@ -192,7 +192,7 @@ extension Store {
     let memory = memory
     let commit = try place(transaction, home: group.home, into: &memory.placement)
     // The last that may fail besides the writing: after the record nothing could be taken back.
-    let mapping = try mappingCovering(writer!.fileLength)
+    let mapping = try mappingCovering(writer!.fileLength, mayEmpty: true)
     let overwriting = overwriting
     overwriting?.cover(mapping.mapping.length)
     // Step 6. What lies right behind the record goes out together with it.
@@ -281,7 +281,7 @@ extension Store {
     if encoded == nil {
       if let blocks { try writeBytes(blocks.bytes, at: blocks.offset) }
       // Two phases: what was written becomes durable first, so the record need not prove it.
-      if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeOrLatch() }
+      if durability == .full, !PlantedBug.recordBeforeData.isActive { try synchronizeAndNote() }
       group.own = []
       group.hasSyncedBlocks = true
       group.carried = []
@@ -292,6 +292,7 @@ extension Store {
     guard let encoded else {
       throw .invariant(path: path, reason: "a commit record is too long")
     }
+    group.isProvenByLog = record.isProvenByLog
     // Of a record that stands for itself they were written above, before the sync.
     let isBehind = !record.extents.isEmpty || record.isProvenByLog
     try writeRecord(

@@ -51,6 +51,8 @@ final class CommitPipeline: Sendable {
     var fileLength: UInt64 = 0
     /// Has a commit whose blocks are not among `own`, as they were synced before its record.
     var hasSyncedBlocks = false
+    /// The record vouches for nothing: without the log it does not count.
+    var isProvenByLog = false
     /// Commits behind `last` that nobody has written yet, in order.
     var deferred: [DeferredCommit] = []
     /// Somebody writes into this group: it must not be closed now, and what it holds is not whole.

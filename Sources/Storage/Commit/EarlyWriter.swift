@@ -26,6 +26,8 @@ struct EarlyWriter {
   /// Bytes before this in `run` are in the file.
   var written = 0
   var memory: UnsafeMutableRawPointer?
+  /// Blocks that have a place, and their lengths; in memory until they are in the file, too.
+  var placed: [(reference: BlockReference, length: Int)] = []
   /// Whether anything was written early.
   var isUsed = false
   /// Bytes of all runs so far.

@@ -15,6 +15,7 @@ extension Store {
       // Written at once: the transaction goes on reading these blocks through the mapping.
       try preparePiece(transaction)
       try writeQueued(transaction)
+      forgetPlaced(transaction)
       return place
     } catch {
       transaction.stream.failure = error
@@ -42,7 +43,19 @@ extension Store {
     var root = transaction.root
     if root.isProvisional { root = try placeEarly(root, transaction) }
     try flushEarly(transaction)
+    forgetPlaced(transaction)
     return root
+  }
+
+  /// From here on the blocks that were placed are read from the file.
+  ///
+  /// Not before all of them are there: after a failure the transaction goes on reading them in
+  /// memory, until its commit throws.
+  private func forgetPlaced(_ transaction: WriteTransaction) {
+    for (reference, length) in transaction.stream.placed {
+      transaction.editor.didPlace(reference, length: length)
+    }
+    transaction.stream.placed.removeAll(keepingCapacity: true)
   }
 
   private func placeEarly(
@@ -50,12 +63,11 @@ extension Store {
   ) throws(StorageError) -> BlockReference {
     let editor = transaction.editor
     let block = editor.pointer(reference)
-    if BlockHeader.kind(block).isNode {
+    let isNode = BlockHeader.kind(block).isNode
+    if isNode {
       for index in 0..<BlockHeader.count(block) {
         let child = BlockHeader.reference(block, index)
-        if child.isProvisional {
-          BlockHeader.setReference(block, index, try placeEarly(child, transaction))
-        }
+        if child.isProvisional { _ = try placeEarly(child, transaction) }
       }
     }
     let length = BlockHeader.blockLength(block)
@@ -69,13 +81,23 @@ extension Store {
     let offset = transaction.stream.run!.offset + UInt64(transaction.stream.used)
     let memory = transaction.stream.memory! + transaction.stream.used + blockOverhead
     memcpy(memory, block, length)
+    let tag = BirthTag(transaction.version)
+    if isNode {
+      for index in 0..<BlockHeader.count(memory) {
+        let child = BlockHeader.reference(memory, index)
+        guard child.isProvisional else { continue }
+        let place = BlockReference(offset: editor.arena.places[child.number], tag)
+        BlockHeader.setReference(memory, index, place)
+      }
+    }
     BlockHeader.setBirth(memory, transaction.version)
     // Nobody has the reference before it is written. The run lies inside the base's reach.
     transaction.base.mapping.keep(offset, memory, length)
     seal(memory, length, at: offset)
     transaction.stream.used += placeLength
-    editor.didPlace(reference, length: length)
-    return BlockReference(offset: offset, BirthTag(transaction.version))
+    editor.arena.places[reference.number] = offset
+    transaction.stream.placed.append((reference, length))
+    return BlockReference(offset: offset, tag)
   }
 
   private func openEarly(

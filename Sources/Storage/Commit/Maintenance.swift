@@ -167,7 +167,7 @@ extension Store {
     let old = writer!.fileLength
     let step = writer!.growthStep
     guard durability == .full, writer!.shrinkThreshold == nil,
-      (writer!.free.tailRun(end: old)?.length ?? 0) < step,
+      (writer!.free.tailRun(end: old)?.length ?? 0) < step, old + step <= Run.endMax,
       !writer!.isTooLong(with: step)
     else { return false }
     let zeros = [UInt8](repeating: 0, count: Int(step))

@@ -44,6 +44,7 @@ package final class WriteTransaction {
     self.version = version
     root = base.root
     taken.reserveCapacity(8)
+    editor.version = version
     // The store's writer outlives the editor's use; the transaction owns the editor.
     editor.placer = { [unowned self] in self.writeEarly($0) }
   }

@@ -14,12 +14,17 @@ extension Store {
     if mayUseFile {
       writeDeferred()
       if needsTakeOver {
-        // Versions of which something is known were lost.
-        if needsReload.exchange(false, ordering: .acquiring) { self.writer!.spaceVersion = nil }
+        // Versions of which something is known were lost. Where taking over fails, the next
+        // transaction tries again.
+        if needsReload.exchange(false, ordering: .acquiring) {
+          self.writer!.spaceVersion = nil
+          self.writer!.isLoaded = false
+        }
         try takeOver()
       }
       // Before the file is given another length.
       if isTimeToLook { try refuseIfCut() }
+      if isTimeToLook || isLogGone.load(ordering: .acquiring) { try endLogWithoutName() }
       let writer = writer!
       if writer.lengthInFile != writer.fileLength { try setLength(writer.fileLength) }
     }
@@ -99,11 +104,27 @@ extension Store {
   /// them is needed once this version is durable.
   private func takeOver() throws(StorageError) {
     madeMemory?.overwriting?.forget()
-    var search = recordSearch
-    search.isSameBoot = true
+    let isLogForeign = try isLogForeign()
+    // A record that leaves the proof to a log may be one that opening has passed over, or that a
+    // process has left which nobody asks any more. It counts while that log is named, and if its
+    // process has said that it has written it; where the log's owner is gone, if the log has it.
+    let current = try Store.readHeader(file)
+    var search = RecordSearch(
+      file: file, header: current, cipher: cipher, isSameBoot: current.isLogged)
+    search.provenUpTo = lockFile.committed.version
+    if isLogForeign, let logged = Store.loggedVersionOfDeadOwner(current, file, options) {
+      search.provenUpTo = min(lockFile.committed.version, logged)
+    }
+    #if PLANTED_BUGS
+      if PlantedBug.passedOverAdopted.isActive {
+        search.isSameBoot = true
+        search.provenUpTo = nil
+      }
+    #endif
     let records = try search.records()
     let durable = newestVersion
     var newest: FoundRecord?
+    var passedOver: [FoundRecord] = []
     for candidate in records {
       if candidate.record.version <= durable {
         newest = candidate
@@ -113,6 +134,7 @@ extension Store {
         newest = candidate
         break
       }
+      if candidate.record.isProvenByLog { passedOver.append(candidate) }
     }
     guard let newest, newest.record.version >= durable else {
       throw .damaged(
@@ -131,26 +153,34 @@ extension Store {
         reason: "somebody else has written to it. What was committed is safe; close the Realm in "
           + "all programs, remove the lock file, then open it again")
     }
+    // What they refer to will be written over, and nobody who opens the file after a kill could see
+    // that.
+    for found in passedOver {
+      try Store.converting { () throws(SystemError) in
+        let zeros = [UInt8](repeating: 0, count: CommitRecord.lengthMax)
+        try Store.write(zeros[...], to: file, at: header.homes[found.home])
+      }
+    }
     // Also of a version that its process has not come to write.
     writer!.lastNumber = max(
       writer!.lastNumber, records[0].record.version, lockFile.committed.version)
     if newest.record.version != writer!.newest.version {
-      try forgetReused(newest.record)
+      // Nobody else shows a version meanwhile, or it would forget what is kept after this.
+      try publishing.withLock { (_) throws(StorageError) in try forgetReused(newest.record) }
       let snapshot = snapshots.makeSnapshot(
         newest.record.version, root: newest.record.root,
-        mapping: try mappingCovering(newest.record.fileLength),
+        mapping: try mappingCovering(newest.record.fileLength, mayEmpty: true),
         createdAt: options.clock.nanoseconds(), owner: nil)
       writer!.newest = CommittedVersion(
         snapshot: snapshot, home: newest.home, vouchesAfter: newest.record.durableVersion)
     }
-    let isLogForeign = try isLogForeign()
     if newest.record.version > durable || isLogForeign {
       if isLogForeign {
         try endNamedLog(newest.record.version)
       } else if durability == .full {
         // It may have been killed between a sync that failed and the note of that.
         if lockFile.isPreviousWriterGone { try rewrite(newest) }
-        try makeDurableInPlace(newest.record.version, fileLength: newest.record.fileLength)
+        try makeDurableInPlace(newest.record)
       }
       // A sync of the other process may have failed meanwhile, and taken the pages along.
       try throwIfSyncFailed()
@@ -185,10 +215,14 @@ extension Store {
             path: path, block: header.homes[head.home], version: head.version.rawValue,
             reason: "the commit record of the newest version is lost")
         }
+        // With the queue nobody commits what only the mapping has.
+        let hasQueue = queue.tryAcquire()
+        // Whoever has written what was unwritten meanwhile could not hand the lock on.
+        defer { if hasQueue { leaveWriteLock() } }
         try forgetReused(found.record)
         let snapshot = snapshots.makeSnapshot(
           head.version, root: found.record.root,
-          mapping: try mappingCovering(found.record.fileLength),
+          mapping: try mappingCovering(found.record.fileLength, mayEmpty: hasQueue || isReadOnly),
           createdAt: options.clock.nanoseconds(), owner: nil)
         // The pin counts only if the version was still the newest after it was published.
         if lockFile.head != head { continue }
@@ -198,11 +232,9 @@ extension Store {
         snapshots.publish(snapshot)
         // A process that only reads must not pin for ever what it would have written on first. When
         // a thread has the queue, it learns of the version itself.
-        if queue.tryAcquire() {
+        if hasQueue {
           writer?.newest = committed
           writer?.isLoaded = false
-          // Whoever has written what was unwritten meanwhile could not hand the lock on.
-          leaveWriteLock()
         }
         return
       }

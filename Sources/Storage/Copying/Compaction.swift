@@ -1,6 +1,7 @@
 // Making a file as small as its content. Who has the file to itself replaces it by a compact copy;
 // anyone else moves blocks down and cuts the end, which pins can stop. A file is never replaced
 // while another process or another user in this one has it open.
+internal import Glibc
 internal import Platform
 
 extension Store {
@@ -28,7 +29,12 @@ extension Store {
     _ options: StoreOptions, unless isBlocked: (Store) -> Bool = { _ in false }
   ) throws(StorageError) -> Bool {
     var store: Store? = try openOrShare(options).store
-    if try replaceFile(of: &store, options) { return true }
+    do throws(StorageError) {
+      if try replaceFile(of: &store, options) { return true }
+    } catch {
+      // Its blocks can be moved all the same.
+      guard store != nil, error.keepsFileInPlace else { throw error }
+    }
     if isBlocked(store!) { return false }
     return try store!.compact()
   }
@@ -53,7 +59,10 @@ extension Store {
       _ = try replaceFile(of: &store, options)
     } catch {
       // Compacting is not worth failing for, as long as the old file can be used.
-      guard case .diskFull = error, store != nil else { throw error }
+      switch error {
+      case .damaged, .invariant: throw error
+      default: guard store != nil else { throw error }
+      }
     }
     return store!
   }
@@ -87,10 +96,14 @@ extension Store {
 
   /// The only user of the store calls this last.
   ///
-  /// - Returns: false when another process has the file open.
+  /// - Returns: false when another process has the file open, and when it has several names.
   private func replaceFile() throws(StorageError) -> Bool {
     guard !isReadOnly else { throw .readOnly(path: path) }
     try throwIfSyncFailed()
+    // Its other names would go on leading to the old file.
+    guard try Store.converting({ () throws(SystemError) in try file.nameCount() }) == 1 else {
+      return false
+    }
     for _ in 0..<Self.triesMax {
       // The old file may come back after a power cut, its log would not.
       try endOwnLog()
@@ -103,7 +116,7 @@ extension Store {
         isNewest = newestVersion == snapshot.version
         if !isNewest { return nil }
         return try FileCopy.write(
-          source, replacing: path, key: options.encryptionKey, options.fileSystem)
+          source, replacing: path, file, key: options.encryptionKey, options.fileSystem)
       }
       withExtendedLifetime(snapshot) {}
       if isNewest {
@@ -113,5 +126,18 @@ extension Store {
       }
     }
     return false
+  }
+}
+
+extension StorageError {
+  /// Whether the system does not allow that a file is put in the place of another one: in a folder
+  /// that may not be written, or where the name is a mount point.
+  fileprivate var keepsFileInPlace: Bool {
+    switch self {
+    case .permissionDenied: true
+    case .system(let error):
+      error.isPermission || [EBUSY, EXDEV].contains(error.code)
+    default: false
+    }
   }
 }

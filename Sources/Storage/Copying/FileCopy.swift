@@ -65,11 +65,20 @@ struct FileCopy: ~Copyable {
   /// Writes a file under a name that is free.
   ///
   /// Durable on return, its name too.
+  ///
+  /// - Parameter original: of which it is a copy; nobody may do more with the copy, but its owner
+  ///   may write it. Nil for the usual permissions.
   static func write(
-    _ source: Source, toNew path: String, key: [UInt8]?, _ fileSystem: any FileSystem
+    _ source: Source, toNew path: String, key: [UInt8]?, of original: (any File)?,
+    _ fileSystem: any FileSystem
   ) throws(StorageError) {
     if fileSystem.exists(path) { throw .fileExists(path: path) }
-    try write(source, beside: path, key: key, fileSystem) { (file, header) throws(StorageError) in
+    try write(source, beside: path, key: key, fileSystem) { (file) throws(SystemError) in
+      guard let original else { return }
+      // What the process gives new files, and no more.
+      let readAndWritten = try file.permissions() & 0o666
+      try restrict(file, to: try original.permissions() & readAndWritten | 0o600)
+    } finish: { (file, header) throws(StorageError) in
       do throws(StorageError) {
         try name(file, header, path, fileSystem)
       } catch {
@@ -113,12 +122,19 @@ struct FileCopy: ~Copyable {
   /// Writes a file and puts it in the place of another one.
   ///
   /// A power cut may bring the other one back until the folder was synced, which an opening does.
+  ///
+  /// - Parameter old: the other one, whose owner and permissions the new one gets.
   /// - Returns: what the new file is.
   static func write(
-    _ source: Source, replacing path: String, key: [UInt8]?, _ fileSystem: any FileSystem
+    _ source: Source, replacing path: String, _ old: any File, key: [UInt8]?,
+    _ fileSystem: any FileSystem
   ) throws(StorageError) -> LockSubject {
     var subject: LockSubject?
-    try write(source, beside: path, key: key, fileSystem) { (file, header) throws(StorageError) in
+    try write(source, beside: path, key: key, fileSystem) { (file) throws(SystemError) in
+      let isOfGroup = file.takeOwner(of: old)
+      // They are not meant for another group.
+      try restrict(file, to: try old.permissions() & (isOfGroup ? 0o7777 : 0o7707))
+    } finish: { (file, header) throws(StorageError) in
       subject = try Store.converting { () throws(SystemError) in
         let identity = try file.identityForAll()
         try fileSystem.rename(unfinishedPath(path), to: path)
@@ -128,15 +144,28 @@ struct FileCopy: ~Copyable {
     return subject!
   }
 
+  /// Sets permissions; where that cannot be done it is an error only if more is allowed now.
+  private static func restrict(
+    _ file: any File, to permissions: UInt32
+  ) throws(SystemError) {
+    do throws(SystemError) { try file.setPermissions(permissions) } catch {
+      if try file.permissions() & ~permissions != 0 { throw error }
+    }
+  }
+
   /// Writes a durable file beside a path.
   ///
-  /// - Parameter finish: gives it its name.
+  /// - Parameters:
+  ///   - prepare: says who may use it, before anything is in it.
+  ///   - finish: gives it its name.
   private static func write(
     _ source: Source, beside path: String, key: [UInt8]?, _ fileSystem: any FileSystem,
+    prepare: (any File) throws(SystemError) -> Void,
     finish: (any File, FileHeader) throws(StorageError) -> Void
   ) throws(StorageError) {
     let file = try openUnfinished(path, fileSystem)
     do throws(StorageError) {
+      try Store.converting { () throws(SystemError) in try prepare(file) }
       var (header, cipher) = FileHeader.makeNew(key: key)
       header.flags = .nameUnsynced
       var copy = FileCopy(source, file, header, cipher)
@@ -298,7 +327,9 @@ extension Store {
     let snapshot = if let snapshot { snapshot } else { try pinNewest() }
     // What is copied is in the file, and stays.
     try waitForDurability(snapshot.version)
-    try FileCopy.write(try source(snapshot), toNew: path, key: encryptionKey, options.fileSystem)
+    try FileCopy.write(
+      try source(snapshot), toNew: path, key: encryptionKey, of: isInMemory ? nil : file,
+      options.fileSystem)
     withExtendedLifetime(snapshot) {}
   }
 
@@ -320,6 +351,8 @@ extension WriteTransaction {
     let source = FileCopy.Source(
       reader: editor.reader, root: root, version: version,
       bytesMax: length + UInt64(editor.provisionalBytes), path: store.path)
-    try FileCopy.write(source, toNew: path, key: encryptionKey, store.options.fileSystem)
+    try FileCopy.write(
+      source, toNew: path, key: encryptionKey, of: store.isInMemory ? nil : store.file,
+      store.options.fileSystem)
   }
 }

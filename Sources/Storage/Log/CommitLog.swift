@@ -55,6 +55,14 @@ final class CommitLog: Sendable {
     state = Monitor(State(position: header.start(ofSegment: 0)))
   }
 
+  /// Whether its name beside a database leads to it.
+  func isInPlace(_ databasePath: String, _ fileSystem: any FileSystem) -> Bool {
+    guard let identity = try? file.identity(),
+      let leads = try? Store.leads(Self.path(databasePath), to: identity, fileSystem)
+    else { return true }
+    return leads
+  }
+
   /// Whether entries have to be repeated after a power cut.
   var isDirty: Bool { state.withLock { $0.isDirty } }
 
@@ -102,8 +110,12 @@ final class CommitLog: Sendable {
   ///
   /// To be called before that is relied on: after a crash the entries before this one are not
   /// repeated.
-  func noteInPlace(_ version: Version, fileLength: UInt64) throws(SystemError) {
-    guard isDirty, !PlantedBug.inPlaceNotNoted.isActive else { return }
+  /// - Parameter isNeeded: also where no entry waits to be repeated, since only the log names the
+  ///   version.
+  func noteInPlace(
+    _ version: Version, fileLength: UInt64, isNeeded: Bool = false
+  ) throws(SystemError) {
+    guard isDirty || isNeeded, !PlantedBug.inPlaceNotNoted.isActive else { return }
     state.withLock { $0.firstNeeded = $0.sequence }
     try note(version, fileLength)
     state.withLock { $0.isDirty = false }

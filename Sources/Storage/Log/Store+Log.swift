@@ -49,16 +49,30 @@ extension Store {
     try syncing.withLock { (_) throws(StorageError) in
       if try append(group) { return }
       try synchronizeInPlace()
-      try noteInPlace(group.last!.version, fileLength: group.fileLength)
+      try noteInPlace(
+        group.last!.version, fileLength: group.fileLength, isNeeded: group.isProvenByLog)
     }
     if group.own.count > 2 { noteScatteredSync() }
   }
 
-  /// Syncs the file, after which a version needs no log.
-  func makeDurableInPlace(_ version: Version, fileLength: UInt64) throws(StorageError) {
+  /// Syncs the file, after which a version needs no log but to be named, if only that proves it.
+  func makeDurableInPlace(_ record: CommitRecord) throws(StorageError) {
     try syncing.withLock { (_) throws(StorageError) in
       try synchronizeInPlace()
-      try noteInPlace(version, fileLength: fileLength)
+      try noteInPlace(
+        record.version, fileLength: record.fileLength, isNeeded: record.isProvenByLog)
+    }
+  }
+
+  /// Syncs the file for a record that is written afterwards and lists nothing.
+  ///
+  /// It can reach the disk on its own, before anything else is synced, and refers to places where
+  /// blocks of the log's entries were: these must not be repeated any more.
+  func synchronizeAndNote() throws(StorageError) {
+    try syncing.withLock { (_) throws(StorageError) in
+      try synchronizeInPlace()
+      guard let log, !PlantedBug.largeCommitNotNoted.isActive else { return }
+      try latching { () throws(SystemError) in try log.noteInPlace(before: log.nextSequence) }
     }
   }
 
@@ -81,7 +95,15 @@ extension Store {
 
   /// - Returns: false when the group does not gain by the log, or cannot be in it.
   private func append(_ group: CommitPipeline.Group) throws(StorageError) -> Bool {
-    guard let log, log.isWorthwhile(extents: group.own.count) else { return false }
+    guard let log, group.isProvenByLog || log.isWorthwhile(extents: group.own.count) else {
+      return false
+    }
+    // A system call beside a sync: who writes asynchronously has no other moment to look.
+    if !log.isInPlace(path, options.fileSystem) {
+      // The next transaction ends its use.
+      isLogGone.store(true, ordering: .releasing)
+      if !group.isProvenByLog { return false }
+    }
     var extents = group.own.map(\.extent)
     if group.hasSyncedBlocks || !hasRoom(group, in: log) {
       guard PlantedBug.largeCommitLogged.isActive else { return false }
@@ -116,10 +138,12 @@ extension Store {
     return hasRoom(group, in: log)
   }
 
-  private func noteInPlace(_ version: Version, fileLength: UInt64) throws(StorageError) {
+  private func noteInPlace(
+    _ version: Version, fileLength: UInt64, isNeeded: Bool
+  ) throws(StorageError) {
     guard let log else { return }
     try latching { () throws(SystemError) in
-      try log.noteInPlace(version, fileLength: fileLength)
+      try log.noteInPlace(version, fileLength: fileLength, isNeeded: isNeeded)
     }
   }
 
@@ -133,7 +157,13 @@ extension Store {
 
   /// Idle work: syncs the file, so that the log's entries need not be repeated.
   func bringLogInPlace() throws(StorageError) {
-    guard let log, log.isDirty else { return }
+    guard let log else { return }
+    if !log.isInPlace(path, options.fileSystem) {
+      isLogGone.store(true, ordering: .releasing)
+      // Its begin ends the log.
+      if let transaction = try beginWriteIfFree() { return transaction.cancel() }
+    }
+    guard log.isDirty else { return }
     let next = log.nextSequence
     try synchronizeInPlace()
     try syncing.withLock { (_) throws(StorageError) in
@@ -288,8 +318,34 @@ extension Store {
     defer { transaction.cancel() }
     guard let log else { return }
     try latching { () throws(SystemError) in try log.waitForCheckpoint() }
-    try endNamedLog(pipeline.durable?.version ?? newestVersion)
+    try endNamedLogWithNewest()
+  }
+
+  /// Ends the use of this process's log, and makes all durable that is written: a record of it may
+  /// leave the proof to the log.
+  ///
+  /// Write lock only, and nothing is unwritten.
+  private func endNamedLogWithNewest() throws(StorageError) {
+    let newest = writer!.newest
+    try endNamedLog(newest.version)
     commitLog.withLock { $0 = LogUse() }
+    isLogGone.store(false, ordering: .releasing)
+    // Nobody may write over the record that the header names now: its group is closed.
+    let durable = CommittedVersion(
+      snapshot: newest.snapshot.settled, home: newest.home, vouchesAfter: newest.vouchesAfter)
+    publish(durable)
+    pipeline.adopt(durable)
+  }
+
+  /// Ends the use of this process's log when somebody has removed it or put another file there:
+  /// what only it had would be lost by a power cut.
+  ///
+  /// Write lock only, and nothing is unwritten.
+  /// - Complexity: two system calls at most, if the log is in place.
+  func endLogWithoutName() throws(StorageError) {
+    guard let log, !log.isInPlace(path, options.fileSystem) else { return }
+    try latching { () throws(SystemError) in try log.waitForCheckpoint() }
+    try endNamedLogWithNewest()
   }
 
   /// Ends the use of the log that the header names, and makes a version durable.
@@ -304,11 +360,12 @@ extension Store {
     }
     if !PlantedBug.logEndedBeforeSync.isActive { try synchronizeOrLatch() }
     header = try Store.readHeader(file)
+    let identifier = header.logIdentifier
     header.logIdentifier = 0
     header.durableMark = version.rawValue
     try Store.converting { () throws(SystemError) in try Store.write(header, to: file) }
     try synchronizeOrLatch()
-    Store.forgetLog(header, file, options)
+    Store.forgetLog(identifier, header, file, options)
   }
 
   /// Lets the log's thread end; what the log holds stays until the header names it no more.
@@ -320,27 +377,67 @@ extension Store {
 
   /// The same when the file is closed and nobody else has it open.
   func endLog(_ header: inout FileHeader) {
+    // Of somebody who is gone: nobody knows how the last sync ended.
+    if log == nil {
+      let records = (try? recordSearch.records()) ?? []
+      guard let newest = records.first(where: { $0.record.version == newestVersion }),
+        (try? Store.rewriteLogged(header, newest, file, options)) != nil
+      else { return }
+    }
     // If the sync fails, the header goes on naming the log. The next opening repeats it, because
     // the lock file remembers the failure.
     guard PlantedBug.logEndedBeforeSync.isActive || (try? lockFile.synchronize(file)) != nil
     else { return }
+    let identifier = header.logIdentifier
     header.logIdentifier = 0
     header.durableMark = newestVersion.rawValue
     guard (try? Store.write(header, to: file)) != nil,
       (try? lockFile.synchronize(file)) != nil
     else { return }
     commitLog.withLock { $0.log = nil }
-    Store.forgetLog(header, file, options)
+    Store.forgetLog(identifier, header, file, options)
   }
 
   /// After a header without a log has reached the disk: takes the log out of the other copy, at
   /// which older programs look, too, and removes its file.
-  private static func forgetLog(_ header: FileHeader, _ file: any File, _ options: StoreOptions) {
+  private static func forgetLog(
+    _ identifier: UInt64, _ header: FileHeader, _ file: any File, _ options: StoreOptions
+  ) {
     var header = header
     header.sequence += 1
     // Neither is worth an error: nothing refers to the log any more.
     try? write(header, to: file)
-    try? options.fileSystem.remove(CommitLog.path(options.path))
+    // Somebody may have put another file there.
+    let path = CommitLog.path(options.path)
+    guard let log = try? options.fileSystem.open(path, .noFollow),
+      (try? logHeader(log))?.identifier == identifier
+    else { return }
+    try? options.fileSystem.remove(path)
+  }
+
+  /// The newest version that the log which a header names makes durable; nil where it cannot be
+  /// read.
+  private static func loggedVersion(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions
+  ) -> Version? {
+    guard let log = try? openLog(header, file, options) else { return nil }
+    return version(log)
+  }
+
+  private static func version(_ log: (file: any File, header: CommitLogHeader)) -> Version? {
+    (try? LogContent(log.file, log.header)).map { $0.version ?? Version(0) }
+  }
+
+  /// The same of a log whose owner is gone; nil also while its owner has it, who may be about to
+  /// append to it.
+  static func loggedVersionOfDeadOwner(
+    _ header: FileHeader, _ file: any File, _ options: StoreOptions
+  ) -> Version? {
+    // Asked before it is read: its owner locks it for as long as it may write to it.
+    guard let log = try? openLog(header, file, options),
+      (try? log.file.isByteLocked(0)) == false
+    else { return nil }
+    return version(log)
   }
 
   // MARK: - After a crash
@@ -370,9 +467,13 @@ extension Store {
     // Of those that open it at the same time only one gets so far.
     var header = try readHeader(file)
     guard header.isLogged else { return header }
+    let identifier = header.logIdentifier
     // After a failed sync the page cache may have what the disk has not, and call it clean.
     if header.isOf(boot), !lockFile.inheritsSyncFailure {
-      let search = RecordSearch(file: file, header: header, cipher: cipher, isSameBoot: true)
+      var search = RecordSearch(file: file, header: header, cipher: cipher, isSameBoot: true)
+      // What only the log proves and it does not have was never acknowledged, and nothing says
+      // which bytes would have to be written again.
+      search.provenUpTo = loggedVersion(header, file, options)
       let newest = try search.newestDurable(knownDurable: lockFile.head.version, isShared: false)
       header.durableMark = newest.found.record.version.rawValue
       try rewriteLogged(header, newest.found, file, options)
@@ -388,7 +489,7 @@ extension Store {
       try write(header, to: file)
       try lockFile.synchronize(file)
     }
-    forgetLog(header, file, options)
+    forgetLog(identifier, header, file, options)
     // Read, as forgetting the log writes it once more, or could not.
     return try readHeader(file)
   }

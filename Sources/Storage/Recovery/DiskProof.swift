@@ -55,8 +55,8 @@ struct DiskProof: Sendable {
       }
       return hashes.isEmpty || CommitRecord.contentHash(hashes) == record.contentHash
     } catch {
-      // The failure itself, told to whoever asks first.
-      return false
+      // The failure itself, told to whoever asks first. Any other one says nothing of the disk.
+      return error.code != SystemError.inputOutput
     }
   }
 }

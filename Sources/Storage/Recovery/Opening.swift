@@ -170,7 +170,7 @@ extension Store {
     let lockFile: LockFile
     var pinned: FoundRecord?
     if options.isReadOnly, !options.fileSystem.exists(path + ".lock") {
-      (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, options, boot: boot)
+      (lockFile, pinned) = try pinWithoutLockFile(file, cipher, options, boot: boot)
     } else {
       do throws(StorageError) {
         lockFile = try LockFile.open(
@@ -182,7 +182,7 @@ extension Store {
         // Another file may have its place by now, which is the one to open.
         guard try isStill(identity, options) else { return nil }
         guard options.isReadOnly, case .permissionDenied = error else { throw error }
-        (lockFile, pinned) = try pinWithoutLockFile(file, header, cipher, options, boot: boot)
+        (lockFile, pinned) = try pinWithoutLockFile(file, cipher, options, boot: boot)
       }
     }
     // Between opening the file and joining its lock file someone may have deleted both.
@@ -190,11 +190,14 @@ extension Store {
     if !options.isReadOnly { lockFile.noteInUse() }
     // Others may have written it before this process joined them.
     header = try readHeader(file)
+    // A clean end would have ended the log, too.
+    let wasLogged = header.isLogged
     header = try repeatingLog(header, file, options, cipher, lockFile)
     header = try makeNameDurable(header, file, options, lockFile)
     header = try raiseFormat(header, file, options, lockFile)
     header = try agreeOnDurability(header, file, options, lockFile, boot)
-    return try makeStore(options, file, identity, header, cipher, lockFile, pinned)
+    return try makeStore(
+      options, file, identity, header, cipher, lockFile, pinned, isUnclean: wasLogged)
   }
 
   // MARK: - The header
@@ -302,7 +305,8 @@ extension Store {
 
   private static func makeStore(
     _ options: StoreOptions, _ file: any File, _ identity: FileIdentity, _ header: FileHeader,
-    _ cipher: FileCipher?, _ lockFile: LockFile, _ pinned: FoundRecord? = nil
+    _ cipher: FileCipher?, _ lockFile: LockFile, _ pinned: FoundRecord? = nil,
+    isUnclean: Bool = false
   ) throws(StorageError) -> Store {
     let length = try converting { () throws(SystemError) in try file.length() }
     guard length >= FileHeader.dataStart else {
@@ -315,13 +319,19 @@ extension Store {
     let store = Store(
       options: options, file: file, identity: identity, header: header, cipher: cipher,
       lockFile: lockFile, mapping: mapping)
-    if let pinned { try store.show(pinned) } else { try store.showNewestDurable() }
+    if let pinned {
+      try store.show(pinned)
+    } else {
+      try store.showNewestDurable(isUnclean: isUnclean)
+    }
     if options.commitLog == .always { try store.beginLog() }
     return store
   }
 
   /// Finds the version to show and makes it durable where that is not known.
-  private func showNewestDurable() throws(StorageError) {
+  ///
+  /// - Parameter isUnclean: whether the last use is known not to have ended in good order.
+  private func showNewestDurable(isUnclean: Bool) throws(StorageError) {
     while true {
       let head = lockFile.head
       let isShared = lockFile.otherProcesses > 0
@@ -353,7 +363,7 @@ extension Store {
       passedOver = newest.passedOver
       pipeline.start(at: committed)
       publish(committed)
-      let isClean = header.durableMark == record.version.rawValue
+      let isClean = !isUnclean && header.durableMark == record.version.rawValue
       // A version that was lost unsynced must never share its number with a new one.
       let skip: UInt64 = isClean || isShared ? 0 : 1 << 20
       if !isReadOnly {

@@ -10,16 +10,17 @@ extension Store {
   ///
   /// - Returns: what stands for the lock file, and the version's record.
   static func pinWithoutLockFile(
-    _ file: any File, _ header: FileHeader, _ cipher: FileCipher?, _ options: StoreOptions,
-    boot: UInt64
+    _ file: any File, _ cipher: FileCipher?, _ options: StoreOptions, boot: UInt64
   ) throws(StorageError) -> (LockFile, FoundRecord) {
-    try refuseUnlessSameBoot(header, boot, file.path)
-    // Else the file would not have been opened.
-    var search = RecordSearch(
-      file: file, header: header, cipher: cipher, isSameBoot: header.isLogged)
     var pin = ReaderPin(file)
     // A writer that commits without a pause can be in the way of many turns.
     for _ in 0..<10_000 {
+      // Each time: a log may have been begun, without which some records do not count.
+      let header = try readHeader(file)
+      try refuseUnlessSameBoot(header, boot, file.path)
+      // Else the file would not have been opened.
+      var search = RecordSearch(
+        file: file, header: header, cipher: cipher, isSameBoot: header.isLogged)
       let homes = try search.homes()
       let newest: Result<FoundRecord, StorageError>
       do throws(StorageError) {
@@ -30,7 +31,9 @@ extension Store {
         newest = .failure(error)
       }
       // Else somebody has committed, and what was found says nothing.
-      guard try search.homes() == homes else { continue }
+      guard try search.homes() == homes, try readHeader(file).sequence == header.sequence else {
+        continue
+      }
       let found = try newest.get()
       // It was the newest version after it was pinned: see `LockFile.foreignPins`.
       if found.record.version == pin.version { return (LockFile.makePrivate(pin), found) }

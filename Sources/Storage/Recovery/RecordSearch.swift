@@ -17,6 +17,8 @@ struct RecordSearch {
   /// Whether the machine has run on since the records were written: then all is there that was
   /// written before them.
   var isSameBoot = false
+  /// The newest version that only the commit log proves and that counts in this boot; nil for any.
+  var provenUpTo: Version?
   /// Where nobody knows which version is durable, and nothing can be written again; else nil.
   var proof: DiskProof?
 
@@ -59,7 +61,8 @@ struct RecordSearch {
   func isComplete(_ record: CommitRecord) throws(StorageError) -> Bool {
     if PlantedBug.incompleteRecord.isActive { return true }
     if record.isProvenByLog {
-      return isSameBoot || record.version == Version(header.durableMark)
+      return isSameBoot && provenUpTo.map { record.version <= $0 } ?? true
+        || record.version == Version(header.durableMark)
     }
     let length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }

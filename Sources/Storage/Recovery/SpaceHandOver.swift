@@ -16,7 +16,7 @@ extension Store {
     guard let news = try? journalNews(of: record, since: known) else { return false }
     var length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
-    length -= length % UInt64(FileHeader.pageLength)
+    length = min(length - length % UInt64(FileHeader.pageLength), Run.endMax)
     // The head before the pins: see `updatePins`.
     let durable = try updatePins()
     var kept = KeptRuns()

@@ -13,7 +13,7 @@ extension Store {
     var length: UInt64
     do throws(SystemError) { length = try file.length() } catch { throw .system(error) }
     // What someone has appended is no space until the file grows over it.
-    length -= length % UInt64(FileHeader.pageLength)
+    length = min(length - length % UInt64(FileHeader.pageLength), Run.endMax)
     var replay: SpaceReplay
     let journal: SpaceJournal
     (journal, replay) = try replaySpace(record, fileLength: length)

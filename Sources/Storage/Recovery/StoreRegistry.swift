@@ -40,7 +40,7 @@ struct StoreRegistry {
   ///
   /// - Throws: `alreadyOpen` when it has other settings and someone uses it.
   func shared(_ identity: FileIdentity, _ options: StoreOptions) throws(StorageError) -> Store? {
-    guard let entry = byFile[identity] else { return nil }
+    guard let entry = byFile[identity], !entry.isOfParent else { return nil }
     do throws(StorageError) {
       if let store = try settled(entry, options) { return store }
     } catch {
@@ -68,7 +68,7 @@ struct StoreRegistry {
   /// Waits for idle work to give way, for who has prepared a transaction to be done, and for one
   /// that is being closed.
   func isInUse(_ identity: FileIdentity) -> Bool {
-    guard let entry = byFile[identity] else { return false }
+    guard let entry = byFile[identity], !entry.isOfParent else { return false }
     if let helpers = entry.store?.helpers {
       _ = helpers.wait(nanoseconds: Self.helpNanoseconds) { $0 == 0 }
     }
@@ -96,6 +96,7 @@ struct WeakStore: Sendable {
   /// Keeps the memory, not the store: what `reference` points to can always be asked.
   private unowned let memory: Store
   private let reference: Unmanaged<Store>
+  private let generation = forkGeneration
   let maintenance: MaintenanceState
 
   init(store: Store) {
@@ -103,6 +104,10 @@ struct WeakStore: Sendable {
     reference = .passUnretained(store)
     maintenance = store.maintenance
   }
+
+  /// The process is a child that was forked since: the store and all that waits for it are the
+  /// parent's.
+  var isOfParent: Bool { generation != forkGeneration }
 
   /// Nothing of it is left: neither its place in the lock file nor a lock.
   var isClosed: Bool { store == nil && maintenance.state.withLock { $0.isClosed } }

@@ -81,7 +81,8 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
   ///
   /// - Parameter shortest: for a small file; see `StoreOptions`.
   static func length(forFile length: UInt64, shortest: Int) -> Int {
-    max(shortest, Int(length) * 8)
+    // Behind the last place that a block can have lies what somebody has appended.
+    max(shortest, Int(min(length, Run.endMax)) * 8)
   }
 
   /// Bytes by which a file can at least grow before it is mapped anew, where address space is
@@ -109,6 +110,7 @@ package final class ReadMapping: BlockVerifier, @unchecked Sendable {
     unwrittenBlocks = unwritten
     self.salt = salt
     self.cipher = cipher
+    let covered = min(covered, Run.endMax)
     let needed = (Int(covered) + Self.growthMin) / pageLength * pageLength
     let lengths = [length, max(needed, Int(covered) * 2), needed].filter { $0 <= length }
     var made: (MappingParts, AnonymousMemory?)?

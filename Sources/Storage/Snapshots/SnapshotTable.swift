@@ -11,6 +11,28 @@ final class SnapshotTable: Sendable {
     /// What has come and gone since the writer last asked.
     var added: [Version] = []
     var removed: [Version] = []
+    /// So many removals are looked through for those that the writer need not hear of.
+    private var removedMax = Self.removedLeast
+    private static let removedLeast = 1024
+
+    /// Notes that a pin has gone.
+    ///
+    /// Of a process that only reads nobody asks: what has come and gone since is forgotten in time,
+    /// so that the lists are no longer than the pins that there are.
+    /// - Complexity: amortized O(1).
+    mutating func noteRemoved(_ version: Version) {
+      removed.append(version)
+      guard removed.count >= removedMax else { return }
+      var rest: [Version: Int] = [:]
+      for version in added { rest[version, default: 0] += 1 }
+      removed.removeAll { version in
+        guard let count = rest[version], count > 0 else { return false }
+        rest[version] = count - 1
+        return true
+      }
+      added = rest.flatMap { Array(repeating: $0, count: $1) }
+      removedMax = max(Self.removedLeast, 2 * removed.count, added.count)
+    }
   }
 
   struct Entry {
@@ -101,7 +123,7 @@ final class SnapshotTable: Sendable {
     lockFile.withdrawPin(snapshot.pinSlot)
     let reference = Unmanaged.passUnretained(snapshot)
     state.withLock { state in
-      state.removed.append(version)
+      state.noteRemoved(version)
       var entry = state.live.removeValue(forKey: version)!
       if entry.others.isEmpty { return }
       if entry.first.toOpaque() == reference.toOpaque() {
@@ -125,6 +147,9 @@ final class SnapshotTable: Sendable {
       swap(&removed, &state.removed)
     }
   }
+
+  /// How much the writer would hear of.
+  var untoldCount: Int { state.withLock { $0.added.count + $0.removed.count } }
 
   var entries: [Version: Entry] { state.withLock { $0.live } }
 

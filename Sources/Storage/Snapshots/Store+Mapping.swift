@@ -10,12 +10,17 @@ extension Store {
   ///
   /// Made anew when the file has outgrown the old one, or when that holds too much of an encrypted
   /// file: readers of older versions have pointers into it, so it goes with the last of them.
-  func mappingCovering(_ fileLength: UInt64) throws(StorageError) -> ReadMapping {
+  ///
+  /// - Parameter mayEmpty: whether nobody can commit meanwhile what is in no file yet, but in the
+  ///   mapping that would be emptied.
+  func mappingCovering(
+    _ fileLength: UInt64, mayEmpty: Bool
+  ) throws(StorageError) -> ReadMapping {
     while true {
       let current = mapping
       if fileLength <= UInt64(current.mapping.length) {
         current.noteFileLength(fileLength)
-        guard holdsTooMuch(current),
+        guard mayEmpty, holdsTooMuch(current),
           let empty = try? makeMapping(fileLength, current.unwrittenBlocks)
         else { return current }
         empty.noteReuse(upTo: current.reuseKnown)
