@@ -85,6 +85,9 @@ import Testing
         #expect(
           all.newPosition(ofOld: position) == elements.firstIndex { $0.number == element.number })
       }
+      let positions = (0..<start.count + 3).shuffled(using: &random)
+      #expect(
+        all.newPositions(ofOld: positions) == positions.map { all.newPosition(ofOld: $0) })
     }
   }
 
@@ -94,6 +97,20 @@ import Testing
     var told: [[Int]] = []
     changes.forEach { kind, old, new, count in told.append([Int(kind.rawValue), old, new, count]) }
     #expect(told == [[3, 1, 1, 1], [2, 4, 3, 1]])
+  }
+
+  /// Each copied all runs: with many changes of a large set that took for ever.
+  @Test func appendingCopiesNoRuns() {
+    var changes = ElementChanges()
+    var places: [UnsafeRawPointer?] = []
+    for number in 0..<4_000 {
+      changes.append(number % 2 == 0 ? .deleted : .kept, 1)
+      let place = changes.runs.withUnsafeBytes { $0.baseAddress }
+      if places.last != place { places.append(place) }
+    }
+    #expect(changes.runs.count == 4_000)
+    // As often as an array has to grow.
+    #expect(places.count < 40, "\(places.count) copies")
   }
 
   @Test func listsAreComparedWithFewChanges() async {

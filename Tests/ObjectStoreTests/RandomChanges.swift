@@ -31,7 +31,8 @@ struct RandomChanges {
     case 0 where random.oneIn(4):
       group.deleteAll(table(index))
       model.delete(index, Set(model.tables[index].rows.keys))
-    case 1..<8:
+    case 1..<3: deleteTogether(index)
+    case 3..<8:
       guard let key else { return }
       #expect(group.delete(table(index), ObjectKey(rawValue: key)))
       #expect(!group.delete(table(index), ObjectKey(rawValue: key)))
@@ -45,6 +46,17 @@ struct RandomChanges {
         change(index, key, column)
       }
     }
+  }
+
+  private mutating func deleteTogether(_ index: Int) {
+    let all = model.tables[index].rows.keys.sorted()
+    let share = UInt64.random(in: 1...12, using: &random)
+    let keys = all.filter { _ in random.oneIn(share) }.shuffled(using: &random)
+    if keys.isEmpty { return }
+    // One of them twice, which is passed over.
+    group.delete(table(index), (keys + [keys[0]]).map { ObjectKey(rawValue: $0) })
+    model.delete(index, Set(keys))
+    #expect(group.changedTables().contains(index))
   }
 
   private mutating func insert(_ index: Int) {
@@ -265,6 +277,7 @@ struct RandomChanges {
 
   private mutating func changeColumn(_ index: Int, _ column: Int) {
     var declared = model.tables[index].schema.columns[column]
+    let wasOptional = declared.isOptional
     let isKey = declared.name == model.tables[index].schema.primaryKey
     if declared.type != .object, declared.type != .any, !isKey, random.oneIn(2) {
       declared.isOptional.toggle()
@@ -273,14 +286,17 @@ struct RandomChanges {
     group.changeColumn(
       table(index), column, isOptional: declared.isOptional, isIndexed: declared.isIndexed)
     model.tables[index].schema.columns[column] = declared
-    if declared.isOptional { return }
-    if declared.type == .object { return }
-    let none: ModelValue = declared.type.isPacked ? .integer(0) : .bytes([])
+    if declared.isOptional == wasOptional { return }
+    let none: ModelValue =
+      declared.type.isPacked ? .integer(0) : .bytes(declared.type.zeroBytes)
     for key in model.tables[index].rows.keys {
       let cell = model.tables[index].rows[key]![column]
       let filled: ModelCell
       switch cell {
-      case .value(let value): filled = .value(value == .null ? none : value)
+      // No bytes are zero, too, where zero has bytes.
+      case .value(let value):
+        filled = .value(value == .null || value == .bytes([]) ? none : value)
+      case _ where declared.isOptional: continue
       case .list(let values): filled = .list(values.map { $0 == .null ? none : $0 })
       case .map(let values): filled = .map(values.mapValues { $0 == .null ? none : $0 })
       case .set(let values):

@@ -133,7 +133,17 @@ import Testing
         }
         let store = try #require(opened)
         let transaction = try store.beginWrite()
+        if random.oneIn(3) {
+          // Whatever is left goes to the file, and is changed there.
+          transaction.editor.limits.blocks = Int.random(in: 0...60, using: &random)
+          transaction.editor.limits.passingBytes = Int.random(in: 0...5_000, using: &random)
+        }
         let group = GroupTransaction(transaction.editor, root: transaction.root)
+        if random.oneIn(2) {
+          group.linkSearchLimits = .init(
+            countMin: 1, looksMax: Int.random(in: 0...40, using: &random),
+            mixedLooksMax: Int.random(in: 0...2, using: &random))
+        }
         var changes = RandomChanges(group: group, model: model, embedded: embedded, random: random)
         if group.schema.tables.isEmpty { changes.createTables(schemas) }
         for _ in 0..<Int.random(in: 1...60, using: &random) { changes.change() }

@@ -55,6 +55,55 @@ import Testing
     second.cancel()
   }
 
+  /// A table that did not fit stopped the process at its commit, and the limit that was told was
+  /// twice as high.
+  @Test(arguments: [true, false])
+  func asManyColumnsAsFit(isIndexed: Bool) throws {
+    func schema(_ count: Int) -> TableSchema {
+      TableSchema(
+        name: "wide",
+        columns: (0..<count).map {
+          ColumnSchema(
+            name: "column \($0)", type: .int, isOptional: false, isIndexed: isIndexed && $0 == 7)
+        }, primaryKey: nil, isEmbedded: false)
+    }
+    let most = schema(8).columnsMax
+    #expect(most == (isIndexed ? 4_092 : 8_186))
+    let folder = TemporaryFolder()
+    let store = try Store.open(
+      StoreOptions(path: folder.path + "/wide.realm", durability: .memory))
+    let transaction = try store.beginWrite()
+    let group = GroupTransaction(transaction.editor, root: transaction.root)
+    group.createTable(schema(most))
+    let table = group.schema.tables[0]
+    let keys = (0..<3).map { _ in group.insert(table) }
+    group.setInteger(table, keys[0], most - 1, 5)
+    group.setInteger(table, keys[2], 7, 6)
+    // A cluster with a gap is the longest.
+    #expect(group.delete(table, keys[1]))
+    transaction.root = group.finish()
+    let snapshot = try transaction.commit()
+    let stored = StoredSchema.loadOrStop(snapshot.reader, root: snapshot.root).tables[0]
+    let reader = TableReader(reader: snapshot.reader, root: snapshot.root, table: stored)
+    #expect(reader.checkInvariants(stored) == [])
+    #expect(reader.integer(reader.locate(keys[0])!, most - 1) == 5)
+    #expect(try store.checkInvariants().findings == [])
+  }
+
+  @Test func moreColumnsAreRefusedWhenTheTableIsMade() async {
+    await #expect(processExitsWith: .failure) {
+      let group = GroupTransaction(BlockEditor.inMemory(), root: .none)
+      group.createTable(
+        TableSchema(
+          name: "wide",
+          columns: (0..<8_187).map {
+            ColumnSchema(name: "column \($0)", type: .int, isOptional: false, isIndexed: false)
+          }, primaryKey: nil, isEmbedded: false))
+      // Before it is written.
+      withExtendedLifetime(group) {}
+    }
+  }
+
   /// A second object layer on the same transaction, as a migration may make one.
   @Test func aTransactionMayBeContinued() {
     let editor = BlockEditor.inMemory()

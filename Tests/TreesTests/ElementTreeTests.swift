@@ -113,6 +113,10 @@ import Trees
       var pins: [(snapshot: Snapshot, model: [Value])] = []
       for step in 0..<30 {
         let transaction = try store.beginWrite()
+        if random.oneIn(3) {
+          transaction.editor.limits.bytes = Int.random(in: 0...20_000, using: &random)
+          transaction.editor.limits.passingBytes = Int.random(in: 0...20_000, using: &random)
+        }
         let tree = ElementTreeEditor(transaction.editor)
         tree.open(transaction.root, isPacked: isPacked)
         for _ in 0..<Int.random(in: 1...500, using: &random) {

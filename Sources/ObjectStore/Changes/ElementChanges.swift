@@ -67,6 +67,8 @@ package struct ElementChanges: Hashable, Sendable {
   /// Adds a run behind the others, for those who compare versions.
   package mutating func append(_ kind: Kind, _ count: Int) {
     var builder = RunBuilder(runs)
+    // The builder has them alone, or each call would copy them.
+    runs = []
     builder.append(kind, count)
     runs = builder.runs
   }
@@ -128,7 +130,38 @@ package struct ElementChanges: Hashable, Sendable {
     }
   }
 
+  /// Where elements of the older version are in the newer one; nil for those that were taken out.
+  ///
+  /// - Complexity: O(runs), and O(log runs) an element.
+  package func newPositions(ofOld positions: [Int]) -> [Int?] {
+    // Of the runs that the older version has, and of what is behind the last: where each begins,
+    // and where that is in the newer one.
+    var starts: [Int] = []
+    var places: [Int?] = []
+    var (old, new) = (0, 0)
+    for run in runs {
+      if run.kind.isInOld {
+        starts.append(old)
+        places.append(run.kind == .deleted ? nil : new)
+        old += run.count
+      }
+      if run.kind.isInNew { new += run.count }
+    }
+    starts.append(old)
+    places.append(new)
+    return positions.map { position in
+      var (run, end) = (0, starts.count)
+      while end - run > 1 {
+        let middle = (run + end) / 2
+        if starts[middle] <= position { run = middle } else { end = middle }
+      }
+      return places[run].map { $0 + position - starts[run] }
+    }
+  }
+
   /// Where an element of the older version is in the newer one; nil when it was taken out.
+  ///
+  /// - Complexity: O(runs).
   package func newPosition(ofOld position: Int) -> Int? {
     var old = 0
     var new = 0

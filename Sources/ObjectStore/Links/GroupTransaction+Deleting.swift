@@ -216,9 +216,16 @@ extension GroupTransaction {
     _ place: LinkColumn, _ table: StoredTable, _ origin: ObjectKey, _ targets: ClosedRange<Int64>,
     maximum: Int
   ) {
-    if lateLinks != nil, nullifyLater(place, origin, targets) { return }
+    if lateLinks != nil, nullifyLater(place, origin, targets, maximum: maximum) { return }
     if table.traits[place.column].isAny {
-      nullifyAny(table, origin, place.column, targets, maximum: maximum)
+      nullifyAny(table, origin, place.column, where: targets.contains) { reader in
+        if targets.lowerBound != targets.upperBound {
+          return LinkSearch.look(in: reader, where: targets.contains)
+        }
+        return self.positions(
+          LinkCollection(table: table.index, column: place.column, origin: origin),
+          of: targets.lowerBound, in: reader, maximum: maximum, isMixed: true)
+      }
     } else {
       nullifyLinks(table, origin, place.column, targets, maximum: maximum)
     }
@@ -298,16 +305,17 @@ extension GroupTransaction {
 
   // MARK: - Links of lists and maps, together
 
-  /// Puts off taking a link out of a list or map; false for all others.
+  /// Puts off taking a link out of a list, a map, or what has mixed values; false for all others.
   private func nullifyLater(
-    _ place: LinkColumn, _ origin: ObjectKey, _ targets: ClosedRange<Int64>
+    _ place: LinkColumn, _ origin: ObjectKey, _ targets: ClosedRange<Int64>, maximum: Int
   ) -> Bool {
     let column = schema.tables[place.table].schema.columns[place.column]
-    guard targets.lowerBound == targets.upperBound, column.type == .object,
-      column.collection == .list || column.collection == .map
+    guard targets.lowerBound == targets.upperBound,
+      column.type == .any || column.collection == .list || column.collection == .map
     else { return false }
     let collection = LinkCollection(table: place.table, column: place.column, origin: origin)
-    lateLinks!.append(LateLink(collection: collection, target: targets.lowerBound))
+    lateLinks!.append(
+      LateLink(collection: collection, target: targets.lowerBound, count: maximum))
     return true
   }
 
@@ -331,22 +339,31 @@ extension GroupTransaction {
     guard withTable(table, { $0.lookup.locate(collection.origin) != nil }) else { return }
     // Most collections lose few of their links, and a set costs more than all else.
     let many = late.count > 8 ? Set(late.map(\.target)) : nil
-    nullifyElements(table, collection.origin, collection.column) { reader in
-      var positions: [Int] = []
-      reader.forEach { position, value in
-        guard case .link(let key) = value else { return true }
-        if many?.contains(key.rawValue) ?? late.contains(where: { $0.target == key.rawValue }) {
-          positions.append(position)
-        }
-        return true
+    let isGone: (Int64) -> Bool = { target in
+      many?.contains(target) ?? late.contains { $0.target == target }
+    }
+    if table.traits[collection.column].isAny {
+      nullifyAny(table, collection.origin, collection.column, where: isGone) { reader in
+        self.positions(collection, of: late, in: reader, isMixed: true, where: isGone)
       }
-      return positions
+    } else {
+      nullifyElements(table, collection.origin, collection.column) { reader in
+        self.positions(collection, of: late, in: reader, isMixed: false, where: isGone)
+      }
     }
   }
 
+  // MARK: - Mixed values
+
+  /// Makes links in a mixed value null; takes elements with such links out of a set, and makes the
+  /// links in those of a list or map null.
+  ///
+  /// - Parameters:
+  ///   - isGone: whether a link is meant, as it is entered in the column's tree of links.
+  ///   - positions: finds the elements with such links, in ascending order.
   private func nullifyAny(
-    _ table: StoredTable, _ origin: ObjectKey, _ column: Int, _ targets: ClosedRange<Int64>,
-    maximum: Int
+    _ table: StoredTable, _ origin: ObjectKey, _ column: Int,
+    where isGone: (_ packed: Int64) -> Bool, at positions: (ElementReader) -> [Int]
   ) {
     let collection = table.schema.columns[column].collection
     if collection == .none {
@@ -354,7 +371,7 @@ extension GroupTransaction {
         let lookup = tableEditor.lookup
         guard let location = lookup.locate(origin) else { stopForMissing(tableEditor, origin) }
         let changed = lookup.withBytes(location, column) { bytes in
-          bytes.flatMap { AnyCoding.nullified($0, where: targets.contains) }
+          bytes.flatMap { AnyCoding.nullified($0, where: isGone) }
         }
         storeIndexed(tableEditor, origin, column, changed)
         noteModified(tableEditor, origin, column)
@@ -363,30 +380,18 @@ extension GroupTransaction {
     }
     withCollection(table, origin, column) { tableEditor, opened in
       var changes: [(position: Int, value: [UInt8]?)] = []
-      func note(_ position: Int, _ value: ElementValue) {
-        guard case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, where: targets.contains)
-        else { return }
-        if collection == .set {
-          // It goes with the other links in it; those to the targets have been taken back.
-          removeLinks(tableEditor, column, origin, value)
-        }
-        changes.append((position, AnyCoding.nullified(bytes, where: targets.contains)))
-      }
       let reader = opened.reader
-      if targets.lowerBound == targets.upperBound {
-        let place = LinkCollection(table: table.index, column: column, origin: origin)
-        let found = positions(
-          place, of: targets.lowerBound, in: reader, maximum: maximum, isMixed: true)
-        for position in found {
-          reader.forEach(from: position) { position, value in
-            note(position, value)
+      for position in positions(reader) {
+        reader.forEach(from: position) { position, value in
+          guard case .bytes(let bytes) = value, AnyCoding.hasLink(bytes, where: isGone) else {
             return false
           }
-        }
-      } else {
-        reader.forEach { position, value in
-          note(position, value)
-          return true
+          if collection == .set {
+            // It goes with the other links in it; those that are gone have been taken back.
+            removeLinks(tableEditor, column, origin, value)
+          }
+          changes.append((position, AnyCoding.nullified(bytes, where: isGone)))
+          return false
         }
       }
       for change in changes.reversed() {
@@ -406,10 +411,13 @@ extension GroupTransaction {
   }
 }
 
-/// A link to a deleted object that a list or map still has.
+/// Links to a deleted object that a list or map, or a mixed value, still has.
 struct LateLink: Comparable {
   let collection: LinkCollection
+  /// As it is entered in the column's tree of links.
   let target: Int64
+  /// How many there are.
+  let count: Int
 
   static func < (left: LateLink, right: LateLink) -> Bool {
     left.collection != right.collection
@@ -417,7 +425,7 @@ struct LateLink: Comparable {
   }
 }
 
-/// A list or map of links of one object.
+/// A list, set or map with links of one object; also a column with a mixed value.
 struct LinkCollection: Hashable, Comparable {
   let table: Int
   let column: Int

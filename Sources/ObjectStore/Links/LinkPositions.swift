@@ -21,9 +21,12 @@ package final class LinkSearch {
     }
   }
 
-  /// Elements that were looked at since positions were last noted.
+  /// Elements that were looked at since positions were last noted; those of a look for many objects
+  /// count as often as looks for one take its time.
   private var looked = 0
-  private var positions: LinkPositions?
+  /// Elements that were looked at.
+  fileprivate private(set) var lookedInAll = 0
+  private var noted: LinkPositions?
 
   /// The positions, ascending, of the elements that have a link.
   ///
@@ -33,13 +36,70 @@ package final class LinkSearch {
   func positions(
     of target: Int64, in elements: ElementReader, maximum: Int, isMixed: Bool, _ limits: Limits
   ) -> [Int] {
-    if let found = positions?.find(target, in: elements, maximum) { return found }
+    if let found = noted?.find(target, in: elements, maximum) { return found }
     let found = Self.look(for: target, in: elements, maximum: maximum, isMixed: isMixed)
     let isWhole = isMixed || found.count < maximum
-    looked += isWhole ? elements.count : (found.last ?? 0) + 1
+    didLook(at: isWhole ? elements.count : (found.last ?? 0) + 1, 1, elements, isMixed, limits)
+    return found
+  }
+
+  /// Several objects of links are searched one after the other up to this number: a look at packed
+  /// elements for one of them, which is made many at a time, takes such a part of the time in which
+  /// each is looked at.
+  private static let objectsMax = 16
+
+  /// The positions, ascending, of the elements that have a link to one of several objects.
+  ///
+  /// - Parameter isGone: whether a link leads to one of them.
+  func positions(
+    of late: ArraySlice<LateLink>, in elements: ElementReader, isMixed: Bool, _ limits: Limits,
+    where isGone: (Int64) -> Bool
+  ) -> [Int] {
+    if late.count <= (isMixed ? 1 : Self.objectsMax) {
+      var found: [Int] = []
+      for links in late {
+        found += positions(
+          of: links.target, in: elements, maximum: links.count, isMixed: isMixed, limits)
+      }
+      return found.sorted()
+    }
+    if let found = notedPositions(of: late, in: elements) { return found }
+    let found = Self.look(in: elements, where: isGone)
+    didLook(at: elements.count, isMixed ? 1 : Self.objectsMax, elements, isMixed, limits)
+    return found
+  }
+
+  /// The same from what was noted; nil when not all is known.
+  private func notedPositions(
+    of late: ArraySlice<LateLink>, in elements: ElementReader
+  ) -> [Int]? {
+    guard let noted else { return nil }
+    // One element may have links to several of them.
+    var found: Set<Int> = []
+    for links in late {
+      guard let places = noted.find(links.target, in: elements, links.count) else { return nil }
+      found.formUnion(places)
+    }
+    return found.sorted()
+  }
+
+  private func didLook(
+    at count: Int, _ times: Int, _ elements: ElementReader, _ isMixed: Bool, _ limits: Limits
+  ) {
+    lookedInAll += count
+    looked += count * times
     if looked / elements.count > (isMixed ? limits.mixedLooksMax : limits.looksMax) {
       looked = 0
-      positions = LinkPositions(elements)
+      noted = LinkPositions(elements)
+    }
+  }
+
+  /// The elements that have a link to one of several objects, by a look at all of them.
+  static func look(in elements: ElementReader, where isGone: (Int64) -> Bool) -> [Int] {
+    var found: [Int] = []
+    elements.forEach { position, value in
+      if LinkPositions.hasLink(value, where: isGone) { found.append(position) }
+      return true
     }
     return found
   }
@@ -61,8 +121,8 @@ package final class LinkSearch {
   ///
   /// - Parameter elements: as they are after it.
   func follow(_ changes: ElementChanges, _ elements: ElementReader) {
-    guard let positions else { return }
-    if !positions.follow(changes, elements) { self.positions = nil }
+    guard let noted else { return }
+    if !noted.follow(changes, elements) { self.noted = nil }
   }
 }
 
@@ -114,9 +174,13 @@ private final class LinkPositions {
   }
 
   static func hasLink(_ value: ElementValue, _ target: Int64) -> Bool {
+    hasLink(value) { $0 == target }
+  }
+
+  static func hasLink(_ value: ElementValue, where isTarget: (Int64) -> Bool) -> Bool {
     switch value {
-    case .link(let key): key.rawValue == target
-    case .bytes(let bytes): AnyCoding.hasLink(bytes) { $0 == target }
+    case .link(let key): isTarget(key.rawValue)
+    case .bytes(let bytes): AnyCoding.hasLink(bytes, where: isTarget)
     case .null, .integer: false
     }
   }
@@ -299,12 +363,33 @@ extension GroupTransaction {
     if elements.count < linkSearchLimits.countMin {
       return LinkSearch.look(for: target, in: elements, maximum: maximum, isMixed: isMixed)
     }
-    hasSearchedLinks = true
-    if linkSearches[place] == nil {
-      if linkSearches.count == Self.searchesMax { linkSearches = [:] }
-      linkSearches[place] = LinkSearch()
-    }
-    return linkSearches[place]!.positions(
+    return search(place).positions(
       of: target, in: elements, maximum: maximum, isMixed: isMixed, linkSearchLimits)
   }
+
+  /// The same of several deleted objects, by one change of the collection.
+  ///
+  /// - Parameter isGone: whether a link leads to one of them.
+  func positions(
+    _ place: LinkCollection, of late: ArraySlice<LateLink>, in elements: ElementReader,
+    isMixed: Bool, where isGone: (Int64) -> Bool
+  ) -> [Int] {
+    if elements.count < linkSearchLimits.countMin {
+      return LinkSearch.look(in: elements, where: isGone)
+    }
+    return search(place).positions(
+      of: late, in: elements, isMixed: isMixed, linkSearchLimits, where: isGone)
+  }
+
+  private func search(_ place: LinkCollection) -> LinkSearch {
+    hasSearchedLinks = true
+    if let search = linkSearches[place] { return search }
+    if linkSearches.count == Self.searchesMax { linkSearches = [:] }
+    let search = LinkSearch()
+    linkSearches[place] = search
+    return search
+  }
+
+  /// How many elements of large collections were looked at for links; tests watch it.
+  package var searchedElements: Int { linkSearches.values.reduce(0) { $0 + $1.lookedInAll } }
 }

@@ -86,7 +86,7 @@ extension GroupTransaction {
   /// Makes a column optional or required, and builds or drops its index; one of an older form is
   /// made anew.
   ///
-  /// Nulls of a column that becomes required become 0, false or empty.
+  /// Nulls of a column that becomes required become 0, false or empty; see `ValueType.zeroBytes`.
   @discardableResult
   package func changeColumn(
     _ table: StoredTable, _ column: Int, isOptional: Bool, isIndexed: Bool
@@ -103,7 +103,10 @@ extension GroupTransaction {
       if old.collection != .none {
         if !isOptional { fillNullElements(table, column) }
       } else {
-        withTable(table) { $0.tree.storeDefaults(column, isPacked: old.type.isPacked) }
+        withTable(table) {
+          $0.tree.storeDefaults(
+            column, isPacked: old.type.isPacked, zero: old.type.zeroBytes)
+        }
       }
       noteChange(table.index)
     }
@@ -164,6 +167,7 @@ extension GroupTransaction {
   ) -> StoredTable {
     var declared = table.schema
     change(&declared)
+    declared.requireFitting()
     let changed = StoredTable(
       index: table.index, tableKey: table.tableKey, schema: declared,
       columnKeys: table.columnKeys, nextColumnKey: table.nextColumnKey)
@@ -206,15 +210,24 @@ extension GroupTransaction {
 
   /// Makes null elements of collections 0, false or empty.
   private func fillNullElements(_ table: StoredTable, _ column: Int) {
+    if table.traits[column].isPacked {
+      fillNullElements(table, column, with: .integer(0))
+      return
+    }
+    table.schema.columns[column].type.zeroBytes.withUnsafeBytes {
+      fillNullElements(table, column, with: .bytes($0))
+    }
+  }
+
+  private func fillNullElements(
+    _ table: StoredTable, _ column: Int, with none: ElementValue
+  ) {
     var keys: [ObjectKey] = []
     let reader = reader(table)
     reader.forEachObject { key, location in
       if !reader.cell(location, column).isNone { keys.append(key) }
       return true
     }
-    let none: ElementValue =
-      table.traits[column].isPacked
-      ? .integer(0) : .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
     let isSet = table.schema.columns[column].collection == .set
     for key in keys {
       withCollection(table, key, column) { _, collection in

@@ -13,8 +13,7 @@ struct ColumnTraits {
     var value = column.type.order.rawValue
     if column.type == .object { value |= 4 }
     if column.type == .any { value |= 8 }
-    let hasPairs = column.isIndexed && column.collection == .none || column.type.holdsLinks
-    if isPrimaryKey || hasPairs { value |= 16 }
+    if isPrimaryKey || column.hasPairs { value |= 16 }
     if column.indexForm == .hashed { value |= 32 }
     rawValue = value
   }

@@ -1,4 +1,5 @@
 // What a client declares: tables, columns and their types, before the file has given them keys.
+internal import Trees
 
 /// Type of a column's values.
 ///
@@ -13,6 +14,19 @@ package enum ValueType: UInt8, Sendable {
     switch self {
     case .int, .bool, .date, .float, .double, .object: return true
     default: return false
+    }
+  }
+
+  /// The bytes of zero, which nulls become in a column that becomes required.
+  ///
+  /// Readers take no bytes for zero too; whoever compares bytes does not.
+  package var zeroBytes: [UInt8] {
+    switch self {
+    case .uuid: Array(repeating: 0, count: 16)
+    case .objectId: Array(repeating: 0, count: 12)
+    // The exponent 0 as IEEE 754 encodes it.
+    case .decimal128: Array(repeating: 0, count: 14) + [0x40, 0x30]
+    default: []
     }
   }
 
@@ -60,6 +74,9 @@ package struct ColumnSchema: Hashable, Sendable {
     self.collection = collection
     self.target = target
   }
+
+  /// Whether the column has a tree of links or an ordered index.
+  var hasPairs: Bool { isIndexed && collection == .none || type.holdsLinks }
 }
 
 /// One table as declared.
@@ -74,6 +91,21 @@ package struct TableSchema: Hashable, Sendable {
     self.columns = columns
     self.primaryKey = primaryKey
     self.isEmbedded = isEmbedded
+  }
+
+  /// Columns that a table of this sort can have.
+  ///
+  /// A cluster is one block with a reference a column. So is the table's root, with two a column,
+  /// where any column has links or an index.
+  package var columnsMax: Int {
+    columns.contains { $0.hasPairs } ? TableRoot.columnsMax : Cluster.columnsMax
+  }
+
+  /// Stops when the table has more columns than it can.
+  func requireFitting() {
+    precondition(
+      columns.count <= columnsMax,
+      "\(name) has \(columns.count) columns; a table of its sort can have \(columnsMax)")
   }
 }
 

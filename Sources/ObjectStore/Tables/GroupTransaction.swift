@@ -28,8 +28,8 @@ package final class GroupTransaction {
   @exclusivity(unchecked) var collection: Unmanaged<CollectionEditor>?
   /// Embedded objects that have lost their link, and are to be deleted.
   @exclusivity(unchecked) var orphans: [(table: Int, key: ObjectKey)] = []
-  /// Links to deleted objects that lists and maps still have, in no order; nil unless several
-  /// objects are being deleted.
+  /// Links to deleted objects that lists, maps and mixed values still have, in no order; nil unless
+  /// several objects are being deleted.
   @exclusivity(unchecked) var lateLinks: [LateLink]?
   /// Where links to deleted objects were searched in large lists and maps.
   @exclusivity(unchecked) var linkSearches: [LinkCollection: LinkSearch] = [:]
@@ -91,6 +91,8 @@ package final class GroupTransaction {
   /// Adds a table; its name must be new.
   package func createTable(_ table: TableSchema) {
     precondition(schema.table(named: table.name) == nil, "table \(table.name) exists")
+    table.requireFitting()
+    precondition(tables.count < GroupRoot.tablesMax, "\(tables.count) tables are all that fit")
     let stored = StoredTable(index: schema.tables.count, tableKey: nextTableKey, schema: table)
     nextTableKey += 1
     schema = StoredSchema(tables: schema.tables + [stored], schemaVersion: schema.schemaVersion)
@@ -111,6 +113,7 @@ package final class GroupTransaction {
   package func addColumn(_ table: StoredTable, _ column: ColumnSchema) -> StoredTable {
     var declared = table.schema
     declared.columns.append(column)
+    declared.requireFitting()
     let stored = StoredTable(
       index: table.index, tableKey: table.tableKey, schema: declared,
       columnKeys: table.columnKeys + [table.nextColumnKey], nextColumnKey: table.nextColumnKey + 1)

@@ -52,6 +52,9 @@ enum GroupRoot {
   /// The first table's reference follows the schema's.
   static let firstTableSlot = 1
   static let tailLength = 16
+  /// Tables that a version can have.
+  static let tablesMax =
+    (BlockHeader.blockLengthMax - BlockHeader.length - tailLength) / 8 - firstTableSlot
 
   /// Whether a block can be the root of a version.
   static func isSound(_ block: UnsafeRawPointer) -> Bool {
@@ -75,6 +78,11 @@ struct TableRoot: Equatable {
   static let kind = BlockKind(rawValue: 0x98)
   /// References before those of the columns.
   static let references = 2
+  /// Numbers behind the references.
+  private static let tailLength = 32
+  /// Columns that a table with trees of pairs can have.
+  static let columnsMax =
+    ((BlockHeader.blockLengthMax - BlockHeader.length - tailLength) / 8 - references) / 2
   /// Keys are below this: room for what is to come.
   static let keyMax: Int64 = 1 << 62
 
@@ -128,7 +136,7 @@ struct TableRoot: Equatable {
     pairRoots: UnsafeBufferPointer<BlockReference>
   ) -> BlockReference {
     let references = Self.references + pairRoots.count
-    let payload = references * 8 + 32
+    let payload = references * 8 + Self.tailLength
     var result = reference
     if reference.isNone {
       result = editor.allocate(kind: Self.kind, count: references, payloadBytes: payload)

@@ -18,9 +18,14 @@ package enum LongValue {
   package static let chunkBytes = 32_768 - 16
   /// Children of a full node.
   static let fanOut = 512
+  /// No more is kept in memory for what was written in vain.
+  private static let inVainMax = 64 << 20
   static let levelsMax = 6
 
   /// Stores a value.
+  ///
+  /// Nothing of it changes any more, so that it is written out at once where a transaction has much
+  /// in memory: the cluster or collection that it is for may not be finished for long.
   ///
   /// - Returns: its root block.
   package static func make(
@@ -60,7 +65,13 @@ package enum LongValue {
       level = next
       height += 1
     }
-    return level[0].reference
+    let root = level[0].reference
+    // A value that is replaced again and again stays in memory: in the file each would take room
+    // until the commit.
+    // Beyond a limit of memory it takes room for no more than that limit, and as much as is kept.
+    let inVain = min(2 * editor.bytesInVain, inVainMax)
+    let bytesMax = editor.limits.passingBytes + 2 * value.count + inVain
+    return editor.passingBytes > bytesMax ? editor.seal(root) : root
   }
 
   /// Whether a block is the top of a value.

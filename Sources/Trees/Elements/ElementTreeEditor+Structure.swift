@@ -11,6 +11,21 @@ extension ElementTreeEditor {
 
   // MARK: - Growing
 
+  /// Writes the open leaf out, which appends have filled, where the transaction has much in memory.
+  func sealFullLeaf() {
+    guard _slowPath(editor.provisionalBytes > editor.limits.bytes), leaf.isProvisional else {
+      return
+    }
+    let sealed = editor.seal(leaf)
+    if levels == 0 {
+      root = sealed
+    } else {
+      let entry = path[levels - 1]
+      BlockHeader.setReference(editor.pointer(entry.branch), entry.child, sealed)
+    }
+    leaf = sealed
+  }
+
   /// Puts a new leaf behind the open one.
   func insertSibling(_ leaf: BlockReference, rows: Int) {
     insertChild(leaf, elements: rows, at: levels - 1, after: true)

@@ -86,6 +86,7 @@ package final class ElementTreeEditor {
     var row = position - leafStart
     if leafRows == PackedLeaf.rowsMax {
       if row == leafRows {
+        if position == count { sealFullLeaf() }
         var next = BlockReference.none
         PackedLeaf.insert(editor, &next, 0, value)
         insertSibling(next, rows: 1)
@@ -130,6 +131,7 @@ package final class ElementTreeEditor {
         next += 1
         continue
       }
+      sealFullLeaf()
       let taken = min(values.count - next, PackedLeaf.rowsMax)
       var added = BlockReference.none
       PackedLeaf.encode(
@@ -163,6 +165,7 @@ package final class ElementTreeEditor {
     }
     let row = position - leafStart
     if row == leafRows || row == 0 || isLong {
+      if position == count { sealFullLeaf() }
       insertLeaf(BytesLeaf.make(editor, value), at: position)
       return
     }

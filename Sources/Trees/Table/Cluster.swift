@@ -16,6 +16,9 @@ package enum Cluster {
   /// Bits of a key that name its slot.
   @inlinable package static var slotBits: Int64 { 8 }
   @inlinable static var presenceLength: Int { 32 }
+  /// Columns for which a cluster has room, also one with a presence bitmap.
+  package static let columnsMax =
+    (BlockHeader.blockLengthMax - BlockHeader.length - presenceLength) / 8
 
   /// Objects in the cluster.
   @inlinable @inline(__always)

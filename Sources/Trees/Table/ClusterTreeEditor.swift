@@ -180,12 +180,17 @@ package final class ClusterTreeEditor {
   }
 
   /// Makes a column independent of what its default is: rows that are null or were never stored get
-  /// 0 or no bytes, all others stay.
+  /// 0 or the bytes of zero, all others stay.
   ///
   /// A column that becomes optional keeps its zeros that way, one that becomes required loses its
   /// nulls: so those who call this for a column with nulls want it to be required.
-  package func storeDefaults(_ column: Int, isPacked: Bool) {
-    let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+  ///
+  /// - Parameter zero: of a bytes column; no bytes stand for it, too.
+  package func storeDefaults(_ column: Int, isPacked: Bool, zero: [UInt8] = []) {
+    zero.withUnsafeBytes { storeDefaults(column, isPacked, $0) }
+  }
+
+  private func storeDefaults(_ column: Int, _ isPacked: Bool, _ zero: UnsafeRawBufferPointer) {
     changeClusters(where: { _ in true }) { cluster in
       let rows = Cluster.rows(editor.pointer(cluster))
       var reference = columnForChange(column, isPacked ? .packed : .bytes)
@@ -194,8 +199,11 @@ package final class ClusterTreeEditor {
           let stored = reference.isNone ? nil : editor.reader.pointer(reference)
           if let stored, row < PackedLeaf.rows(stored), !PackedLeaf.isNull(stored, row) { continue }
           PackedLeaf.set(editor, &reference, row, 0, isOptional: false)
-        } else if BytesColumn.isNull(editor.reader, reference, row) {
-          BytesColumn.set(editor, &reference, row, empty, isOptional: false)
+        } else if BytesColumn.isNull(editor.reader, reference, row)
+          || !zero.isEmpty
+            && BytesColumn.withBytes(editor.reader, reference, row, { $0?.isEmpty ?? true })
+        {
+          BytesColumn.set(editor, &reference, row, zero, isOptional: false)
         }
       }
       BlockHeader.setReference(editor.pointer(cluster), column, reference)
@@ -376,20 +384,21 @@ package final class ClusterTreeEditor {
 
   /// Transactions with more changed bytes write finished clusters out early.
   private static let sealBytes = 8 << 20
-  /// Beyond this, whole clusters go.
-  private static let sealAllBytes = 256 << 20
   /// Leaves up to this length stay with their cluster.
   private static let shortBytesMax = 1_024
 
   /// Lets go of the open cluster.
   ///
-  /// One that inserts have filled can be written out now.
+  /// One that inserts have filled can be written out now. So can any other, but it is copied and
+  /// written once more when it changes again: only where more changes would have no room.
   private func closeOpenCluster() {
     if openNumber < 0 { return }
     flush()
     if isAppending, !openReference.isNone, nextKey >> Cluster.slotBits > openNumber {
       rememberLengths()
       sealOpenCluster()
+    } else if _slowPath(editor.isCrowded), !openReference.isNone {
+      sealWholeCluster()
     }
     isAppending = false
     openNumber = -1
@@ -401,13 +410,12 @@ package final class ClusterTreeEditor {
   /// The cluster and its short leaves wait for the commit, which places them side by side, apart
   /// from the long ones: an object is looked up in few pages then, and columns are summed in order.
   private func sealOpenCluster() {
-    if editor.provisionalBytes <= Self.sealBytes { return }
-    sealCount += 1
-    if editor.provisionalBytes > Self.sealAllBytes {
-      let sealed = editor.seal(openReference)
-      if sealed != openReference { replaceOpenCluster(by: sealed) }
+    if editor.provisionalBytes > editor.limits.bytes || editor.isCrowded {
+      sealWholeCluster()
       return
     }
+    if editor.provisionalBytes <= Self.sealBytes { return }
+    sealCount += 1
     let cluster = editor.pointer(openReference)
     for column in 0..<Cluster.columns(cluster) {
       let reference = BlockHeader.reference(cluster, column)
@@ -417,6 +425,12 @@ package final class ClusterTreeEditor {
         BlockHeader.setReference(cluster, column, editor.seal(reference))
       }
     }
+  }
+
+  private func sealWholeCluster() {
+    sealCount += 1
+    let sealed = editor.seal(openReference)
+    if sealed != openReference { replaceOpenCluster(by: sealed) }
   }
 
   /// Ends the editing; the tree's blocks are complete.
