@@ -158,11 +158,16 @@ extension _RowWriter {
     _ column: Int, _ elements: Elements, _ write: (Elements.Element, _ElementSink) -> Void
   ) {
     let content = StoredContent(row: self, column: column)
-    if !isNew && !compares { group.removeAllElements(content.table, key, column) }
+    let kept = content.keptForms
+    if kept == nil && !isNew && !compares { group.removeAllElements(content.table, key, column) }
     let sink = _ElementSink(realm: links.realm, links: links, kind: content.kind) {
-      content.add($0)
+      if let kept { kept.add($0) } else { content.add($0) }
     }
     for element in elements { write(element, sink) }
+    if let kept {
+      if !compares { group.removeAllElements(content.table, key, column) }
+      kept.forEach { content.add($0) }
+    }
     content.finish()
   }
 
@@ -171,12 +176,23 @@ extension _RowWriter {
     _ column: Int, _ entries: Entries, _ write: (Value, _ElementSink) -> Void
   ) where Entries.Element == (key: String, value: Value) {
     let content = StoredContent(row: self, column: column)
-    if !isNew && !compares { group.removeAllElements(content.table, key, column) }
+    let kept = content.keptForms
+    if kept == nil && !isNew && !compares { group.removeAllElements(content.table, key, column) }
+    var names: [String] = []
     for (name, value) in entries {
       let sink = _ElementSink(realm: links.realm, links: links, kind: .map) { value in
-        content.set(name, value)
+        if let kept { kept.add(value) } else { content.set(name, value) }
       }
       write(value, sink)
+      if kept != nil { names.append(name) }
+    }
+    if let kept {
+      if !compares { group.removeAllElements(content.table, key, column) }
+      var index = 0
+      kept.forEach {
+        content.set(names[index], $0)
+        index += 1
+      }
     }
     content.finish()
   }

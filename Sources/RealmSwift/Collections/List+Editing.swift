@@ -17,7 +17,7 @@ extension List: MutableCollection {
       let bulk = BulkAppend(cell, group)
       if !bulk.appendMemory(of: objects) {
         // Taken first, here and below: the elements may be the list's own.
-        cell.withValues(Array(objects)) { bulk.append($0) }
+        cell.withKeptValues(Array(objects)) { bulk.append($0) }
         bulk.finish()
       }
       cell.changed()
@@ -37,7 +37,7 @@ extension List: MutableCollection {
       let group = cell.requireWriting()
       checkBounds(index, cell.requireElements().count + 1)
       var position = index
-      cell.withValues(Array(objects)) {
+      cell.withKeptValues(Array(objects)) {
         group.listInsert(cell.storedTable, cell.key, cell.column, at: position, $0)
         position += 1
       }
@@ -120,8 +120,24 @@ extension List: MutableCollection {
     let range = checkRange(subrange)
     // Taken first: the elements may be the list's own.
     let elements = Array(newElements)
-    removeSubrange(range)
-    insert(contentsOf: elements, at: range.lowerBound)
+    if let place = nestedPlace { return replace(in: place, with: elements) { _ in range } }
+    guard let cell, Element._rlmType == .any else {
+      removeSubrange(range)
+      insert(contentsOf: elements, at: range.lowerBound)
+      return
+    }
+    let group = cell.requireWriting()
+    var position = range.lowerBound
+    cell.withKeptValues(
+      elements,
+      behind: {
+        if !range.isEmpty { group.listRemove(cell.storedTable, cell.key, cell.column, range) }
+      }
+    ) {
+      group.listInsert(cell.storedTable, cell.key, cell.column, at: position, $0)
+      position += 1
+    }
+    cell.changed()
   }
 
   /// Moves an element so that it is at `to` afterwards; stops when a position is out of bounds.

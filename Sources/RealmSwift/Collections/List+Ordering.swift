@@ -1,6 +1,7 @@
 // Lists: other orders of all their elements. The standard library has these for every mutable
 // collection, by exchanges or by setting each element. Inside of a mixed value each of those writes
 // the whole value, and embedded objects can only be moved.
+internal import ObjectStore
 
 /// What is put into other orders by means of its own.
 ///
@@ -73,6 +74,16 @@ extension List: _Reorderable {
       for (position, source) in order.enumerated() {
         move(from: position + rest.take(source), to: position)
       }
+    } else if Element._rlmType == .any {
+      let group = cell.requireWriting()
+      var position = 0
+      cell.withKeptValues(order.map { elements[$0] }) {
+        if order[position] != position {
+          group.listSet(cell.storedTable, cell.key, cell.column, at: position, $0)
+        }
+        position += 1
+      }
+      cell.changed()
     } else {
       for (position, source) in order.enumerated() where position != source {
         self[position] = elements[source]

@@ -1,4 +1,5 @@
 // A list as the value of a property, and in coded form.
+internal import ObjectStore
 
 extension List: _Persistable {
   /// What the elements are.
@@ -74,8 +75,19 @@ extension List: _Persistable {
 
   /// Replaces all elements.
   func replaceAll(with elements: [Element]) {
-    removeAll()
-    append(objectsIn: elements)
+    if let place = nestedPlace { return replace(in: place, with: elements) { 0..<$0 } }
+    guard let cell, Element._rlmType == .any else {
+      removeAll()
+      append(objectsIn: elements)
+      return
+    }
+    let group = cell.requireWriting()
+    cell.withKeptValues(
+      elements, behind: { group.removeAllElements(cell.storedTable, cell.key, cell.column) }
+    ) {
+      group.listAppend(cell.storedTable, cell.key, cell.column, $0)
+    }
+    cell.changed()
   }
 }
 

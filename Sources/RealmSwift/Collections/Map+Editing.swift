@@ -93,22 +93,31 @@ extension Map {
   private func mergeEach<Entries: Sequence>(
     _ entries: Entries, _ combine: (Value, Value) throws -> Value
   ) rethrows where Entries.Element == (Key, Value) {
-    guard let place = nestedPlace else {
+    guard nestedPlace != nil || cell != nil && Value._rlmType == .any else {
       for (key, value) in entries {
         updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key)
       }
       return
     }
-    // Together: each change writes the whole mixed value anew.
+    // Together: values may be inside of this map, and inside of a mixed value each change writes
+    // the whole of it anew.
     var merged: [StoredText: Value] = [:]
-    defer {
-      // Only maps of mixed values are inside of one.
-      if !merged.isEmpty { place.setEntries(merged as! [StoredText: AnyRealmValue]) }
-    }
+    defer { if !merged.isEmpty { setMerged(merged) } }
     for (key, value) in entries {
       let text = StoredText(key._text)
       let old = merged[text] ?? self[key]
       merged[text] = try old.map { try combine($0, value) } ?? value
+    }
+  }
+
+  /// Sets the values of several keys of a map of mixed values that is managed.
+  private func setMerged(_ merged: [StoredText: Value]) {
+    if let nestedPlace {
+      // Only maps of mixed values are inside of one.
+      nestedPlace.setEntries(merged as! [StoredText: AnyRealmValue])
+    } else if let cell {
+      let entries = merged.sorted.map { (key: Key(_text: $0.key.text), value: $0.value) }
+      setEntries(entries, in: cell) {}
     }
   }
 

@@ -1,4 +1,5 @@
 // A map as the value of a property, and in coded form.
+internal import ObjectStore
 
 extension Map: _Persistable {
   /// What the values are.
@@ -87,8 +88,32 @@ extension Map: _Persistable {
   func replaceAll(with other: Map) {
     // Taken first: the values may depend on what is removed.
     let entries = Array(other.asKeyValueSequence())
-    removeAll()
-    for (key, value) in entries { updateValue(value, forKey: key) }
+    guard let cell, Value._rlmType == .any else {
+      removeAll()
+      for (key, value) in entries { updateValue(value, forKey: key) }
+      return
+    }
+    let group = cell.requireWriting()
+    setEntries(entries, in: cell) {
+      group.removeAllElements(cell.storedTable, cell.key, cell.column)
+    }
+  }
+
+  /// Sets the values of several keys of a managed map; they may be inside of what is there.
+  ///
+  /// - Parameter change: changes the map, between the reading of the values and their writing.
+  func setEntries(
+    _ entries: [(key: Key, value: Value)], in cell: CollectionCell, behind change: () -> Void
+  ) {
+    let group = cell.requireWriting()
+    var index = 0
+    cell.withKeptValues(entries.map { $0.value }, behind: change) { value in
+      entries[index].key._text._withBytes {
+        _ = group.mapSet(cell.storedTable, cell.key, cell.column, $0, value)
+      }
+      index += 1
+    }
+    cell.changed()
   }
 }
 

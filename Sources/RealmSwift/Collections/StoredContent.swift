@@ -17,6 +17,10 @@ final class StoredContent {
   /// Integers that are not written yet: they go in together.
   private var integers: [Int64] = []
 
+  /// Where what is given is gathered first, as it may be inside of what is there; nil where it
+  /// cannot be.
+  let keptForms: KeptForms?
+
   init(row: _RowWriter, column: Int) {
     table = row.binding.table!
     kind = _CollectionKind(rawValue: table.schema.columns[column].collection.rawValue)!
@@ -24,6 +28,7 @@ final class StoredContent {
     key = row.key
     self.column = column
     compares = row.compares
+    keptForms = row.isNew || table.schema.columns[column].type != .any ? nil : KeptForms()
   }
 
   /// Takes the next element of a list, or one of a set.

@@ -162,6 +162,6 @@ private struct ObjectPositions {
 
   /// Whether the object's class says itself what is equal: `hash` is to be overridden then.
   private static func hasOwnEquality(_ object: ObjectBase) -> Bool {
-    object.hash != object.identityKey?.hashValue ?? ObjectIdentifier(object).hashValue
+    object.hash != object.ownHash
   }
 }

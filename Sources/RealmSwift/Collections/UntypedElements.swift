@@ -56,7 +56,8 @@ extension RealmCollectionValue {
 
   /// Gives what an untyped value stands for to a managed collection.
   static func _writeAnyElement(_ value: Any?, to sink: _ElementSink) {
-    if !isObject, let element = value as? Self {
+    // A cast of a decimal number succeeds, and rounds.
+    if !isObject, decimalText(value) == nil, let element = value as? Self {
       element._writeElement(to: sink)
     } else if let objectClass = _rlmObjectClass, let value {
       sink.link(from: value, objectClass)

@@ -58,7 +58,9 @@ extension PlanConstant {
       self = constant
     case .object, .linkingObjects:
       guard let object = value as? ObjectBase else { return nil }
-      guard let table = object._table, object._realm?.store === realm.store else {
+      guard let table = object._table, object._realm?.store === realm.store,
+        !table.pointee.binding.isForeign
+      else {
         // Nothing links to what is not in this Realm.
         self = .link(table: -1, ObjectKey(rawValue: -1))
         return

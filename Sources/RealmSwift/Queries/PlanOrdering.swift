@@ -148,6 +148,9 @@ extension [QueryOrder] {
   /// is no longer than there are properties.
   func followed(by order: QueryOrder) -> [QueryOrder] {
     switch order {
+    // By no property nothing is in another order, and all elements are kept.
+    case .sort(let descriptors) where descriptors.isEmpty: return self
+    case .distinct(let keyPaths) where keyPaths.isEmpty: return self
     case .distinct(let keyPaths):
       // Elements that are distinct stay so in any order.
       let isKnown = contains { order in
@@ -245,7 +248,17 @@ extension ConfinedRealm {
   }
 
   /// The position of a class among the Realm's: also of its dynamic form, which comes behind all.
-  func position(of binding: TableBinding) -> Int { binding.index % bindings.count }
+  ///
+  /// Stops for a class that the Realm does not hold.
+  func position(of binding: TableBinding) -> Int {
+    if binding.isForeign {
+      misuse(
+        .schema,
+        "Objects of class '\(binding.schema.name)' cannot be searched, because the Realm does not "
+          + "hold the class. Add `\(binding.schema.name)` to `objectTypes` of its configuration.")
+    }
+    return binding.index % bindings.count
+  }
 }
 
 extension PlanValue {

@@ -109,6 +109,8 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
   }
 
   private static func number(_ value: NSNumber) -> AnyRealmValue? {
+    // As Swift's `Decimal`, with all its digits.
+    if let value = value as? NSDecimalNumber { return .decimal128(Decimal128(number: value)) }
     switch String(cString: value.objCType) {
     case "c", "B": return .bool(value.boolValue)
     case "f": return .float(value.floatValue)
@@ -191,7 +193,8 @@ extension AnyRealmValue: _Persistable, RealmCollectionValue, _Indexable {
     if case .none = self { return nil }
     var writer = AnyValueWriter(links)
     writer.append(self)
-    return writer.bytes
+    // So is a link that cannot be copied.
+    return writer.bytes.first == AnyTag.none.rawValue ? nil : writer.bytes
   }
 
   /// Whether several stored forms are this one value.
@@ -246,6 +249,7 @@ extension AnyValueWriter {
           "An embedded object of class '\(object.classSchema.name)' cannot be in a mixed value: it "
             + "lives inside of its one owner. Store a dictionary of its values instead.")
       }
+      if links.copies, links.realm.lacks(object) { return nil }
       // The key first: for an object that cannot be linked to, it says why.
       let key = links.key(of: object)
       return (links.realm.tableKey(of: object), key)
@@ -278,15 +282,18 @@ extension ConfinedRealm {
 
   /// The key of the table that holds an object's class; stops when the Realm has none.
   func tableKey(of object: Object) -> UInt64 {
-    let table = object._realm === self ? object._table! : requireTable(of: ownClass(of: object))
+    let table =
+      object._realm === self
+      ? object._table! : sameForeign(object)?.table ?? requireTable(of: ownClass(of: object))
     return table.pointee.binding.table!.tableKey
   }
 
-  /// An object of a class that the Realm knows.
+  /// An object of any stored class: of one that the Realm does not hold a dynamic one.
   private func object(tableKey: UInt64, _ key: ObjectKey) -> Object? {
-    guard let binding = bindings.first(where: { $0.table?.tableKey == tableKey }) else {
-      return nil
-    }
+    guard
+      let binding = bindings.first(where: { $0.table?.tableKey == tableKey })
+        ?? classes.foreignBinding(tableKey: tableKey)
+    else { return nil }
     return accessor(table(binding), key) as? Object
   }
 }

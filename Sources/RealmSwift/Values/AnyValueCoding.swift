@@ -6,15 +6,15 @@ internal import ObjectStore
 /// Makes the bytes of a value.
 struct AnyValueWriter {
   private(set) var bytes: [UInt8] = []
-  /// Where an object is in the file.
-  let place: (Object) -> (tableKey: UInt64, key: ObjectKey)
+  /// Where an object is in the file; nil: a link to it is written as none.
+  let place: (Object) -> (tableKey: UInt64, key: ObjectKey)?
 
   /// How many collections the value that is written now is inside of.
   private var depth: Int
 
   /// - Parameter depth: how many collections everything that is written is inside of.
   init(
-    inside depth: Int = 0, place: @escaping (Object) -> (tableKey: UInt64, key: ObjectKey)
+    inside depth: Int = 0, place: @escaping (Object) -> (tableKey: UInt64, key: ObjectKey)?
   ) {
     self.depth = depth
     self.place = place
@@ -34,7 +34,7 @@ struct AnyValueWriter {
     case .decimal128(let value): append(.decimal128, value)
     case .uuid(let value): append(.uuid, value)
     case .object(let value):
-      let place = place(value)
+      guard let place = self.place(value) else { return append(.none) }
       bytes += AnyCoding.encodeLink(tableKey: place.tableKey, place.key)
     case .list(let values): append(list: Array(values))
     case .dictionary(let map): append(dictionary: map.entries)

@@ -90,6 +90,13 @@ extension _CustomPersistable {
     _require(PersistedType._get(object, column))
   }
 
+  /// What is stored in a managed property, also where it stands for no value.
+  public static func _getAny(_ object: ObjectBase, _ column: Int32) -> Any? {
+    // Of an object every value is its own: what is stored lives inside of its owner.
+    if PersistedType._rlmObjectClass != nil { return _get(object, column)._anyValue }
+    return PersistedType._getAny(object, column)
+  }
+
   /// Writes a managed property.
   @inlinable @inline(__always)
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Self) {
@@ -148,6 +155,12 @@ extension _CustomPersistable {
       stopForPersistedValue(Optional<PersistedType>.none as Any, Self.self)
     }
     return _require(PersistedType._readElement(source, position))
+  }
+
+  /// Reads an element of a managed collection of optionals; nil when the stored value stands for
+  /// none.
+  public static func _readOptionalElement(_ source: _ElementSource, _ position: Int) -> Self? {
+    PersistedType._readOptionalElement(source, position).flatMap { _make(persistedValue: $0) }
   }
 
   /// Gives what is stored to a managed collection.

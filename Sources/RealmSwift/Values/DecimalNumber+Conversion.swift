@@ -43,15 +43,20 @@ extension DecimalNumber {
 
   /// The number that an untyped number or text stands for; nil when there is none.
   init?(any value: Any?) {
+    // Before the casts: those to binary numbers succeed too, and round decimal ones.
+    if let number = instance(value, of: NSNumber.self) {
+      self.init(number)
+      return
+    }
     switch value {
     case let value as Decimal128: self = value.number
     case let value as Double: self.init(value)
     case let value as Float: self.init(value)
     case is Bool: return nil
     case let value as any BinaryInteger: self.init(text: String(value))
+    case let value as any BinaryFloatingPoint: self.init(Double(value))
     case let value as Decimal: self.init(text: value.description)
     case let value as String: self.init(text: value)
-    case let value as NSNumber: self.init(value)
     default: return nil
     }
   }

@@ -49,6 +49,11 @@ extension PersistableEnum {
     _make(RawValue._get(object, column))
   }
 
+  /// The raw value of a managed property, also one that no case has.
+  public static func _getAny(_ object: ObjectBase, _ column: Int32) -> Any? {
+    RawValue._getAny(object, column)
+  }
+
   /// Writes a managed property.
   @inlinable @inline(__always)
   public static func _set(_ object: ObjectBase, _ column: Int32, _ value: Self) {
@@ -99,6 +104,11 @@ extension PersistableEnum {
   /// Reads an element of a managed collection.
   public static func _readElement(_ source: _ElementSource, _ position: Int) -> Self {
     _make(RawValue._readElement(source, position))
+  }
+
+  /// Reads an element of a managed collection of optionals; nil for a raw value that no case has.
+  public static func _readOptionalElement(_ source: _ElementSource, _ position: Int) -> Self? {
+    RawValue._readOptionalElement(source, position).flatMap { Self(rawValue: $0) }
   }
 
   /// The raw value of a type that is stored as integers.

@@ -15,6 +15,14 @@ private class Document: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// Links to another one before its mixed value.
+private class Chapter: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var next: Chapter?
+  @Persisted var content: AnyRealmValue
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct NestedValueTests {
   private func document() throws -> (Realm, Document) {
     let realm = try memoryRealm([Document.self, Dog.self])
@@ -223,6 +231,21 @@ private class Document: Object {
     #expect(dogs[0] == .none && dogs.count == 2)
     #expect(document.content.dictionaryValue?["dogs"]?.listValue?[0] == AnyRealmValue.none)
     #expect(try realm.checkInvariants().findings == [])
+  }
+
+  /// A new object is written behind the one whose content it takes.
+  @Test func contentOfAnObjectThatIsOverwritten() throws {
+    let realm = try memoryRealm([Chapter.self])
+    let first = try realm.write {
+      realm.create(Chapter.self, value: ["id": 1, "content": [1, 2]] as [String: Any])
+    }
+    let (update, new) = (Chapter(value: ["id": 1]), Chapter(value: ["id": 2]))
+    new.content = first.content
+    update.next = new
+    update.content = .int(5)
+    try realm.write { realm.add(update, update: .all) }
+    #expect(first.content == .int(5) && first.next?.id == 2)
+    #expect(first.next?.content == .fromArray([.int(1), .int(2)]))
   }
 
   @Test func rollbackRestoresThem() throws {
