@@ -153,6 +153,35 @@ import Testing
     #expect(message.contains("Realm accessed from incorrect thread."))
   }
 
+  /// A wrapper that was given a frozen object, as the rows of a list are, and was not read yet.
+  @Test func theBindingOfAWrapperStopsInAnotherPlace() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let name = await MainActor.run {
+        EditItem(item: Shop().addItem("A").freeze()).$item.name
+      }
+      await Task.detached { name.wrappedValue = "B" }.value
+    }
+    let message = text(result)
+    #expect(message.contains("It belongs to the main thread"))
+    #expect(message.contains("use `bind` elsewhere"))
+  }
+
+  /// The wrapper's observation begins behind the transaction in which it is first read.
+  @Test func aWrapperThatIsFirstReadInATransactionIsLeftOut() async {
+    await #expect(processExitsWith: .success) {
+      await MainActor.run {
+        let shop = Shop()
+        let item = shop.addItem("A")
+        let screen = EditItem(item: item)
+        shop.realm.beginWrite()
+        item.name = "B"
+        precondition(screen.text.hasPrefix("B"))
+        try! shop.realm.commitWrite(withoutNotifying: [screen.$item.notificationToken])
+        precondition(screen.text.hasPrefix("B"))
+      }
+    }
+  }
+
   private func text(_ result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   }

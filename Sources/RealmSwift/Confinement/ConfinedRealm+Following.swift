@@ -12,6 +12,14 @@ extension ConfinedRealm {
     return mailbox
   }
 
+  /// Begins to follow newer versions if the Realm's thread runs a loop, which it may not have done
+  /// when the Realm was opened.
+  @inline(never)
+  func lookForLoop() {
+    guard case .thread = confinement.owner, confinement.isHere else { return }
+    _ = findMailbox()
+  }
+
   func installMailbox(_ scheduler: Scheduler) {
     let mailbox = RealmMailbox(scheduler, self)
     self.mailbox = mailbox
@@ -64,6 +72,8 @@ extension ConfinedRealm {
   func findAsynchronousWrites() -> AsynchronousWrites? {
     if let asynchronousWrites { return asynchronousWrites }
     guard let mailbox = findMailbox() else { return nil }
+    // Where nobody will learn of the thread's end, what waits then is left.
+    if case .thread = confinement.owner { _ = EndOfThread.watch() }
     let writes = AsynchronousWrites(self, mailbox)
     asynchronousWrites = writes
     return writes

@@ -9,7 +9,10 @@ extension ConfinedRealm {
   func frozen() -> ConfinedRealm {
     check()
     if isFrozen { return self }
+    // Its version is seen from now on.
+    isUntouched = false
     noteObject()
+    if freezesHidden { return hidden() }
     if let frozenTwin {
       if !frozenTwin.isInvalidatedFrozen { return frozenTwin }
       tables.forEach { $0.pointee.frozenForm = nil }
@@ -17,6 +20,23 @@ extension ConfinedRealm {
     let twin = frozenApart()
     frozenTwin = twin
     return twin
+  }
+
+  /// The frozen Realm of the current version for what the library itself keeps of it.
+  private func hidden() -> ConfinedRealm {
+    if let hiddenTwin { return hiddenTwin }
+    let twin = frozenApart()
+    hiddenTwin = twin
+    return twin
+  }
+
+  /// Runs a body in which values of this live Realm are frozen into a frozen Realm that no client
+  /// has.
+  func freezingHidden<Value>(_ body: () -> Value) -> Value {
+    let outer = freezesHidden
+    freezesHidden = true
+    defer { freezesHidden = outer }
+    return body()
   }
 
   /// A frozen Realm of the current version that no client has, so that none can invalidate it.

@@ -65,6 +65,8 @@ extension ConfinedRealm {
   }
 
   /// The live Realm of a frozen one for a place.
+  ///
+  /// - Throws: a `Realm.Error`; `schemaMismatch` when the file was migrated since.
   static func thaw(
     _ frozen: ConfinedRealm, _ confinement: Confinement
   ) throws -> ConfinedRealm {
@@ -79,10 +81,29 @@ extension ConfinedRealm {
       return realm
     }
     let (snapshot, stored) = try frozen.store.pinNewestSchema(frozen.classes.stored)
+    let classes = try frozen.classesForLive(stored)
     let form = RealmForm(
       store: frozen.store, configuration: frozen.configuration, schema: frozen.schema,
-      classes: stored === frozen.classes.stored ? frozen.classes : frozen.classes.adopting(stored))
+      classes: classes)
     return make(form, frozen.configuration, confinement, snapshot)
+  }
+
+  /// The classes of a frozen Realm in the newest schema of the file.
+  ///
+  /// - Throws: `schemaMismatch` when they do not fit it: then nothing can be opened with them.
+  private func classesForLive(_ stored: StoredSchema) throws -> SchemaBindings {
+    if stored === classes.stored { return classes }
+    let adopted = classes.adopting(stored)
+    var complaint = adopted.complaint(for: configuration)
+    // A migration may have changed what values mean, too. One of another process that an open Realm
+    // has met is none: that goes on with its classes.
+    if complaint == nil, stored.schemaVersion > classes.stored.schemaVersion,
+      stored.schemaVersion > configuration.schemaVersion
+    {
+      complaint = RealmOpening.olderVersion(configuration, stored)
+    }
+    if let complaint { throw Realm.Error(.schemaMismatch, complaint, path: configuration.place) }
+    return adopted
   }
 
   private static func make(

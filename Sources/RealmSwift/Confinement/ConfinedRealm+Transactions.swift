@@ -27,12 +27,14 @@ extension ConfinedRealm {
       }
       // A callback writes, in the transaction that is held for the one who told it.
       if let held { return didBegin(held) }
+      stepBackIfLost()
       // What others have committed is easier to follow while the version before it is at hand.
       if observers == nil, heldQueries?.isEmpty == false { _ = try refresh() }
       let known = snapshot?.version
       // Who waits pins nothing.
       snapshot = nil
       frozenTwin = nil
+      hiddenTwin = nil
       // Stale from here on: should the lock fail, the next read starts on the newest version.
       bumpAll()
       if WritersHere.have(store) {
@@ -47,6 +49,7 @@ extension ConfinedRealm {
         versionBefore = known
         throw error
       }
+      stepBack(from: known)
       if try tellObservers(ofBaseOf: transaction, known) { return didBegin(transaction) }
     }
   }
@@ -62,6 +65,7 @@ extension ConfinedRealm {
     group.carriedLinkSearches = carriedLinkSearches
     carriedLinkSearches = CarriedLinkSearches()
     writing = Writing(transaction: transaction, group: group, isWhole: true)
+    asynchronousWrites?.noteProgress()
     heldQueries?.didBegin(on: transaction.base.version)
   }
 
@@ -110,6 +114,7 @@ extension ConfinedRealm {
         to: try writing.transaction.commitAsynchronously(awaitsMore: awaitsMore, completion))
     } catch {
       noteStanding()
+      stepBackIfLost()
       noteRollBack(of: writing)
       settleReferences()
       observers?.didEndTransaction()
@@ -121,10 +126,11 @@ extension ConfinedRealm {
 
   /// Ends the transaction and drops its changes.
   ///
-  /// The Realm stays on the version it began on.
+  /// The Realm stays on the version it began on, if that is still one.
   func cancelWrite() {
     let writing = endWriting("Can't cancel a non-existing write transaction")
     writing.transaction.cancel()
+    stepBackIfLost()
     noteRollBack(of: writing)
     settleReferences()
     asynchronousWrites?.didEndTransaction()
@@ -132,7 +138,7 @@ extension ConfinedRealm {
   }
 
   /// Makes what the transaction has added invalid for good: its keys will be given again.
-  private func noteRollBack(of writing: Writing) {
+  func noteRollBack(of writing: Writing) {
     // Without a version all objects are invalid.
     guard snapshot != nil else { return }
     tables.forEach { table in

@@ -65,6 +65,11 @@ package final class ConfinedRealm {
       }
     }
   }
+  /// The same for what the library itself keeps of the version: no client has it, so that none can
+  /// end it.
+  @exclusivity(unchecked) var hiddenTwin: ConfinedRealm?
+  /// Values are frozen into `hiddenTwin` now.
+  @exclusivity(unchecked) var freezesHidden = false
   /// What property wrappers show of the current version; they keep nothing of it themselves.
   @exclusivity(unchecked) var shownForms: [AnyObject] = []
   /// How often `shownForms` was let go.
@@ -261,15 +266,20 @@ package final class ConfinedRealm {
   ///   classes.
   func table(_ binding: TableBinding) -> TablePointer {
     let binding = classes.own(binding)
-    if let table = tables[binding.index] { return table }
+    let isForeign = binding.isForeign
+    if let table = isForeign ? tables.foreign(binding.index) : tables[binding.index] {
+      return table
+    }
     var state = TableState(realm: self, binding: binding)
     if isFrozen {
       state.reader = makeReader(binding)
       state.isStale = false
     }
-    let table = tables.install(state, at: binding.index)
+    let table =
+      isForeign ? tables.installForeign(state) : tables.install(state, at: binding.index)
     // A change through one makes the other's accessors stale. In a frozen Realm there are none.
-    if !isFrozen, binding.schema.isDynamic,
+    // A foreign class has no others, though another class may have its name in Swift.
+    if !isFrozen, !isForeign, binding.schema.isDynamic,
       let main = classes.binding(named: binding.schema.name), main !== binding
     {
       table.pointee.twin = self.table(main)
@@ -325,6 +335,14 @@ package final class ConfinedRealm {
     return TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
   }
 
+  /// A reader of the table at the version that the running transaction began on.
+  ///
+  /// Nil outside of one, and in a migration, whose tables are not those of that version.
+  func readerBeforeTransaction(of table: StoredTable) -> TableReader? {
+    guard !isFrozen, group != nil, openFile != nil, let snapshot else { return nil }
+    return TableReader(reader: snapshot.reader, root: snapshot.root, table: table)
+  }
+
   // MARK: - Versions
 
   /// Makes every cached location of the Realm's accessors stale.
@@ -332,6 +350,7 @@ package final class ConfinedRealm {
     tables.forEach { table in
       table.pointee.bump()
       table.pointee.frozenForm = nil
+      table.pointee.hiddenForm = nil
     }
   }
 
@@ -339,7 +358,10 @@ package final class ConfinedRealm {
   @inline(__always)
   func noteLookup() {
     // Frozen Realms are used by many threads.
-    if !isFrozen { lookups &+= 1 }
+    if isFrozen { return }
+    lookups &+= 1
+    // Now and then: results are asked far more often than loops are started.
+    if _slowPath(mailbox == nil), lookups & 15 == 0 { lookForLoop() }
   }
 
   /// Notes that an object is made, or read from a frozen Realm.
@@ -372,6 +394,7 @@ package final class ConfinedRealm {
     snapshot = newSnapshot
     newSnapshot?.note(standing: place)
     frozenTwin = nil
+    hiddenTwin = nil
     bumpAll()
     if let newSnapshot { adoptSchema(of: newSnapshot) }
     noteStanding()
@@ -386,15 +409,9 @@ package final class ConfinedRealm {
       snapshot.reader, root: snapshot.root, reusing: classes.stored)
     if _fastPath(stored === classes.stored) { return }
     let adopted = classes.adopting(stored)
-    let differences = adopted.differences
-    guard differences.isEmpty || configuration.readOnly else {
-      misuse(
-        .schema,
-        "The classes in '\(configuration.place)' have changed since the Realm was opened:\n"
-          + differences.map { "- \($0)" }.joined(separator: "\n")
-          + "\nClose every Realm of the file and open it with the new classes.")
-    }
-    if !adopted.hasSamePlaces(as: classes) {
+    if let complaint = adopted.complaint(for: configuration) { misuse(.schema, complaint) }
+    let isForeignSame = rebindForeign(to: adopted)
+    if !isForeignSame || !adopted.hasSamePlaces(as: classes) {
       epoch &+= 1
       tables.forEach { $0.pointee.epoch = epoch }
     }
@@ -438,12 +455,15 @@ package final class ConfinedRealm {
     if isFrozen { return closeFrozen() }
     if let writing {
       self.writing = nil
+      bumpAll()
       writing.transaction.cancel()
+      noteRollBack(of: writing)
+      // While what was there before the transaction can still be frozen.
+      settleReferences()
     }
     asynchronousWrites?.invalidate()
     versionBefore = snapshot?.version
     letGo()
-    settleReferences()
   }
 
   /// Waits until the version is durable that the Realm has stood on: what it has shown it must show
@@ -480,19 +500,23 @@ package final class ConfinedRealm {
   }
 
   /// Lets go of a version that a failed write or sync has taken back.
+  ///
+  /// Not inside of a transaction: whoever has it open goes on to its end, where its commit fails.
   func stepBackIfLost() {
-    guard let snapshot, store.isLost(snapshot.version) else { return }
-    let lost = writing
-    if let lost {
-      writing = nil
-      lost.transaction.cancel()
-    }
+    guard writing == nil, held == nil else { return }
+    stepBack(from: snapshot?.version)
+  }
+
+  /// The same for a version that the Realm has left for a transaction that is about to begin, which
+  /// does not build on it if it was taken back.
+  func stepBack(from known: Version?) {
+    guard let known, store.isLost(known) else { return }
     letGo()
-    guard lost != nil else { return }
-    settleReferences()
-    // What waited for the end of the transaction goes on.
-    asynchronousWrites?.didEndTransaction()
-    observers?.didEndTransaction()
+    Logger.shared.log(
+      .warn,
+      "'\(configuration.place)': version \(known.rawValue) could not be stored. The Realm of the "
+        + "\(confinement.description) starts anew on an older one: its objects and collections are "
+        + "invalid, and observers of its content are over.")
   }
 }
 

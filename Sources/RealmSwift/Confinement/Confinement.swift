@@ -133,6 +133,13 @@ struct Confinement: Sendable {
     }
   }
 
+  /// Whether this is the queue whose block runs, as far as its label tells, and not one that only
+  /// gets the blocks of that.
+  var isInnermostQueue: Bool {
+    guard case .queue(let queue, _) = owner, let label = currentQueueLabel else { return false }
+    return queue.label == label
+  }
+
   /// Whether a Realm that is opened now would belong here.
   ///
   /// - Parameter queue: the one to confine it to; nil for the place where the caller runs.

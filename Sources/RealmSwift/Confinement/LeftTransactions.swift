@@ -51,7 +51,7 @@ enum LeftTransactions {
     let found = remove {
       $0.identity == identity && $0.form.configuration.opensSameRealm(as: configuration)
     }
-    guard let left = found.first, left.isOwnerThere else { return nil }
+    guard let left = found.first, left.owner.isThere else { return nil }
     return left.realm(in: confinement)
   }
 
@@ -70,7 +70,7 @@ enum LeftTransactions {
   }
 
   /// Rolls back what was left on a thread that ends.
-  private static func end(onThread token: ThreadToken) {
+  static func end(onThread token: ThreadToken) {
     guard count.load(ordering: .acquiring) > 0 else { return }
     _ = remove { $0.identity == .thread(token.rawValue) }
   }
@@ -97,8 +97,13 @@ enum LeftTransactions {
     let watcher = Thread.startIfPossible(name: "realm-left") {
       repeat {
         _ = entries.wait(nanoseconds: pauseNanoseconds) { $0.left.isEmpty }
+        // Without the lock: the look at an actor may keep it last, and then its end runs here,
+        // which may open Realms. And without the entries: one that is removed elsewhere meanwhile
+        // is to be rolled back there.
+        let owners = entries.withLock { $0.left.map { ($0.number, $0.owner) } }
+        let gone = Set(owners.filter { !$0.1.isThere }.map { $0.0 })
         let now = MonotonicClock().nanoseconds()
-        _ = remove { $0.isForgotten(now, patienceNanoseconds) }
+        _ = remove { gone.contains($0.number) || $0.isOverdue(now, patienceNanoseconds) }
       } while entries.withLock { entries in
         entries.isWatched = !entries.left.isEmpty
         return entries.isWatched
@@ -108,9 +113,20 @@ enum LeftTransactions {
     guard let watcher else { return entries.withLock { $0.isWatched = false } }
     watcher.detach()
   }
+}
 
-  /// Makes a thread's end known here; false when it will not be.
-  fileprivate static func watchThread() -> Bool { ThreadEnd.notify { end(onThread: $0) } }
+/// The queue, actor or task that has left a transaction.
+private struct LeftOwner: Sendable {
+  var queue: LaterReference<DispatchQueue>?
+  var actor: ActorReference?
+  var task: TaskReference?
+
+  /// Whether it is there, as far as that can be told.
+  var isThere: Bool {
+    if let queue, queue.object == nil { return false }
+    if let actor, actor.actor == nil { return false }
+    return task?.hasEnded != true
+  }
 }
 
 /// What a Realm has left: its transaction and what another Realm needs to go on with it.
@@ -120,11 +136,12 @@ private final class LeftTransaction {
   private let writing: ConfinedRealm.Writing
   private let autorefresh: Bool?
   private var asynchronousWrites: AsynchronousWrites?
-  private let queue: LaterReference<DispatchQueue>?
+  let owner: LeftOwner
   private let mark: QueueMark?
-  private let actor: ActorReference?
   private let executor: ExecutorIdentity?
-  private let task: TaskReference?
+  /// No other one has it.
+  let number = LeftTransaction.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic(0)
   /// Nobody can tell when the code that has left it ends.
   private let isEndUnknown: Bool
   private let leftAt = MonotonicClock().nanoseconds()
@@ -139,22 +156,20 @@ private final class LeftTransaction {
     var executor: ExecutorIdentity?
     switch confinement.owner {
     case .anyone: return nil
-    case .thread: guard isHere, LeftTransactions.watchThread() else { return nil }
+    case .thread: guard isHere, EndOfThread.watch() else { return nil }
     case .main: break
     case .queue(let owner, let own): (queue, mark) = (LaterReference(owner), own)
     case .actor(let owner): (actor, executor) = (owner.reference, owner.executor)
     }
     // A queue is a place of its own, whatever runs there; else it matters whose code has begun it.
     let isInTask = isHere && queue == nil && TaskReference.isInTask
-    task = isInTask ? .current : nil
+    owner = LeftOwner(queue: queue, actor: actor, task: isInTask ? .current : nil)
     let writes = realm.asynchronousWrites
     // Busy writes keep their queue alive, so the queue's end tells nothing.
     asynchronousWrites = writes?.isBusy == true ? writes : nil
     isEndUnknown =
       queue == nil ? isInTask || !isHere || !isMainThread : asynchronousWrites != nil
-    self.queue = queue
     self.mark = mark
-    self.actor = actor
     self.executor = executor
     self.writing = writing
     identity = confinement.identity
@@ -177,16 +192,9 @@ private final class LeftTransaction {
     }
   }
 
-  /// Whether queue, actor and task are there, as far as that can be told.
-  var isOwnerThere: Bool {
-    if let queue, queue.object == nil { return false }
-    if let actor, actor.actor == nil { return false }
-    return task?.hasEnded != true
-  }
-
-  func isForgotten(_ now: UInt64, _ patience: UInt64) -> Bool {
-    if !isOwnerThere { return true }
-    return isEndUnknown && now &- leftAt >= patience && form.store.isWaitedFor
+  /// Whether somebody waits, for so long that nobody will come back to it.
+  func isOverdue(_ now: UInt64, _ patience: UInt64) -> Bool {
+    isEndUnknown && now &- leftAt >= patience && form.store.isWaitedFor
   }
 
   /// A Realm that goes on with the transaction.

@@ -107,6 +107,10 @@ enum RealmCache {
 
   /// The open Realm of equal settings that is confined to the queue or actor by which the caller
   /// runs.
+  ///
+  /// The caller may be in several such places: a queue that hands its blocks to another one, actors
+  /// of one executor. Then the Realm that is in a transaction is meant, else that of the queue by
+  /// which the caller runs, else the one that was opened last.
   static func findHere(_ configuration: Realm.Configuration) -> ConfinedRealm? {
     let location = Location(configuration)
     let places = files.withLock { files in
@@ -114,10 +118,25 @@ enum RealmCache {
         entry.isElsewhere ? entry.realm._withUnsafeGuaranteedRef { $0.confinement } : nil
       } ?? []
     }
-    for place in places where place.isHere {
-      if let realm = find(configuration, place.identity).realm { return realm }
-    }
-    return nil
+    let here = places.filter(\.isHere).compactMap { find(configuration, $0.identity).realm }
+    if here.count <= 1 { return here.first }
+    return here.first { $0.writing != nil || $0.held != nil }
+      ?? here.first { $0.confinement.isInnermostQueue } ?? here.last
+  }
+
+  /// The live Realms that are confined to the calling thread.
+  static func realms(ofThread thread: ThreadToken) -> [ConfinedRealm] {
+    let place = Confinement.Identity.thread(thread.rawValue)
+    // All leave the lock before they are let go: the last reference needs it.
+    return files.withLock { files in
+      var realms: [ConfinedRealm] = []
+      for file in files.values {
+        for entry in file.entries where entry.place == place {
+          if let realm = retainIfAlive(entry.realm) { realms.append(realm) }
+        }
+      }
+      return Carried(realms)
+    }.value
   }
 
   /// The live Realms of a file in whose place the caller runs.

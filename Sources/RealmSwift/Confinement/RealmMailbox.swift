@@ -20,6 +20,8 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
   private struct Inbox {
     var jobs: [Job] = []
     var isScheduled = false
+    /// Nothing runs in the Realm's place any more.
+    var isClosed = false
     /// Empty memory that takes the place of `jobs` when these are run.
     var spare: [Job] = []
   }
@@ -48,12 +50,26 @@ final class RealmMailbox: VersionListener, @unchecked Sendable {
   func sendToRealm(_ body: @escaping (ConfinedRealm) -> Void) { send(.onRealm(body)) }
 
   private func send(_ job: Job) {
-    let starts = inbox.withLock { inbox in
+    let (starts, isClosed) = inbox.withLock { inbox in
+      if inbox.isClosed { return (false, true) }
       inbox.jobs.append(job)
       defer { inbox.isScheduled = true }
-      return !inbox.isScheduled
+      return (!inbox.isScheduled, false)
     }
     if starts { scheduler.schedule { self.deliver() } }
+    // As when an actor is gone.
+    if isClosed, case .plain(let body) = job { body() }
+  }
+
+  /// The Realm's thread ends: runs here what was sent to it; what comes later runs where it is sent
+  /// from.
+  func close() {
+    let jobs: [Job] = inbox.withLock { inbox in
+      inbox.isClosed = true
+      defer { inbox.jobs = [] }
+      return inbox.jobs
+    }
+    for case .plain(let body) in jobs { body() }
   }
 
   private func deliver() {

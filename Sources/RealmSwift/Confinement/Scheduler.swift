@@ -27,7 +27,8 @@ enum Scheduler: Sendable {
 
   /// Runs a job there, after those that were scheduled before.
   ///
-  /// When the actor is gone, it runs at once: nothing that was confined to the actor can be in use.
+  /// When the actor is gone, it runs at once: nothing that was confined to the actor can be in use,
+  /// except by its `isolated deinit`, for which asynchronous writes keep nothing that comes later.
   func schedule(_ job: @escaping @Sendable () -> Void) {
     switch self {
     case .queue(let queue): queue.run(later: job)

@@ -48,9 +48,14 @@ struct TableState {
   ///
   /// Ends with the Realm's version and when a transaction begins.
   var frozenForm: TablePointer?
+  /// The same in the hidden twin.
+  var hiddenForm: TablePointer?
 
   /// Which objects were added by transactions that were rolled back.
   private(set) var rollBacks = RollBacks()
+
+  /// Of a foreign class: the next such of the Realm.
+  fileprivate var nextForeign: TablePointer?
 
   /// Position of the class among the Realm's.
   let index: Int
@@ -163,6 +168,8 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
   // @unchecked: the memory is allocated once and only accessed as atomics.
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
   private let count: Int
+  /// The last one of the foreign classes, which lead to each other; 0 while there is none.
+  private let lastForeign = Atomic<UInt>(0)
 
   init(count: Int) {
     self.count = count
@@ -202,11 +209,55 @@ struct TableSlots: ~Copyable, @unchecked Sendable {
     return TablePointer(bitPattern: other)!
   }
 
+  /// The state of a foreign class by the index of its binding; nil when there is none yet.
+  func foreign(_ index: Int) -> TablePointer? {
+    foreign(index, from: lastForeign.load(ordering: .acquiring))
+  }
+
+  private func foreign(_ index: Int, from last: UInt) -> TablePointer? {
+    var next = TablePointer(bitPattern: last)
+    while let table = next, table.pointee.index != index { next = table.pointee.nextForeign }
+    return next
+  }
+
+  /// Puts in the state of a foreign class unless another thread was faster; returns the one that is
+  /// in.
+  func installForeign(_ state: TableState) -> TablePointer {
+    let table = TablePointer.allocate(capacity: 1)
+    table.initialize(to: state)
+    while true {
+      let last = lastForeign.load(ordering: .acquiring)
+      if let other = foreign(state.index, from: last) {
+        table.pointee.targets.deallocate()
+        table.deinitialize(count: 1)
+        table.deallocate()
+        return other
+      }
+      table.pointee.nextForeign = TablePointer(bitPattern: last)
+      let (isInstalled, _) = lastForeign.compareExchange(
+        expected: last, desired: UInt(bitPattern: table), ordering: .acquiringAndReleasing)
+      if isInstalled { return table }
+    }
+  }
+
   /// Whether no state was put in.
-  var isEmpty: Bool { (0..<count).allSatisfy { self[$0] == nil } }
+  var isEmpty: Bool {
+    (0..<count).allSatisfy { self[$0] == nil } && lastForeign.peek() == 0
+  }
 
   func forEach(_ body: (TablePointer) -> Void) {
     for index in 0..<count { if let table = self[index] { body(table) } }
+    forEachForeign(body)
+  }
+
+  func forEachForeign(_ body: (TablePointer) -> Void) {
+    // Of a live Realm, to which one thread adds some, or at the end of a frozen one.
+    var next = TablePointer(bitPattern: lastForeign.peek())
+    while let table = next {
+      // Taken first: the body may end the state.
+      next = table.pointee.nextForeign
+      body(table)
+    }
   }
 }
 
@@ -215,11 +266,13 @@ final class TableBinding: @unchecked Sendable {
   // @unchecked: the memory behind `attachments` and `image` is written in `init` only, `origins`
   // before the binding is shared.
   let schema: ClassSchema
-  /// Position among the Realm's classes.
+  /// Position among the Realm's classes; behind them come their dynamic forms, and from
+  /// `firstForeign` on stored classes that the Realm does not hold, by the keys of their tables.
   let index: Int
   /// Nil: the file has no such table, which only happens read-only.
   let table: StoredTable?
-  /// The table's column of each property; -1 of one that has none.
+  /// The table's column of each property; -1 of one that has none, that is of linking objects and
+  /// of what the file lacks.
   let columns: [Int]
   /// Position of the property that identifies objects; nil while the table has no such key, as in a
   /// migration that changes it.
@@ -249,14 +302,24 @@ final class TableBinding: @unchecked Sendable {
     let becomeManaged: (@Sendable (UnsafeRawPointer, ObjectBase, Int32) -> Void)?
   }
 
+  static var firstForeign: Int { 1 << 32 }
+  /// Whether the Realm does not hold the class.
+  var isForeign: Bool { index >= Self.firstForeign }
+
   init(schema: ClassSchema, index: Int, table: StoredTable?) {
     self.schema = schema
     self.index = index
     self.table = table
     var columns: [Int] = []
     for (position, property) in schema.properties.enumerated() {
-      columns.append(
-        property.isComputed ? -1 : table?.columnIndex(named: property.columnName) ?? position)
+      if property.isComputed {
+        columns.append(-1)
+      } else if let table {
+        // Never another one, where the values of another property are.
+        columns.append(table.columnIndex(named: property.columnName) ?? -1)
+      } else {
+        columns.append(position)
+      }
     }
     self.columns = columns
     let key = schema.primaryKey

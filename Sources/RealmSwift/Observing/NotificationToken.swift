@@ -48,6 +48,11 @@ final class ObservationSlot: Sendable {
   }
 
   private let state = Monitor(State())
+  /// The Realm in which the observation will begin, if that is certain.
+  private let realm: ObjectIdentifier?
+
+  /// - Parameter realm: where the observation will begin, though perhaps not yet.
+  init(in realm: ConfinedRealm? = nil) { self.realm = realm.map { ObjectIdentifier($0) } }
 
   /// The observation, to be used in its Realm's place; nil before it came there and after its end.
   var observation: Observation? { state.withLock { Carried($0.observation) }.value }
@@ -57,7 +62,14 @@ final class ObservationSlot: Sendable {
   /// Whether a Realm's commit can leave the observer out: it belongs there, or has ended.
   func canSkip(_ realm: ConfinedRealm) -> Bool {
     let carried = Carried(realm)
-    return state.withLock { $0.isEnded || $0.observation?.realm === carried.value }
+    return state.withLock { state in
+      if state.isEnded { return true }
+      // One that waits for the end of the transaction is not told of its commit anyway.
+      guard let observation = state.observation else {
+        return self.realm == ObjectIdentifier(carried.value)
+      }
+      return observation.realm === carried.value
+    }
   }
 
   /// Puts the observation in; false when it was ended before.

@@ -189,7 +189,9 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
       callback(.deleted)
       return false
     case .changed(let positions):
-      let old = isOwn ? nil : step.old.accessor(of: object)
+      // Mixed values may be objects, lists and dictionaries of that Realm.
+      let isMixed = positions.contains { object.classSchema.properties[$0].codec.type == .any }
+      let old = isOwn ? nil : (isMixed ? step.shownOld : step.old).accessor(of: object)
       callback(.change(object, positions.map { propertyChange($0, old) }))
       return true
     }

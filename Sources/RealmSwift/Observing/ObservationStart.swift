@@ -66,7 +66,7 @@ struct ObservationStart<Subject: ThreadConfined> {
 
   /// What begins the observation in another place, and is called there once.
   private func arrival(_ slot: ObservationSlot) -> Carried<(Confinement) -> Void> {
-    let frozen = subject.freeze()
+    let frozen = subject.hiddenForm()
     // The version that the observer knows, and what keeps the commits after it until it was called.
     let since = realm.frozenApart()
     let reader = realm.history.register(

@@ -116,6 +116,8 @@ extension ProjectionObservable {
 final class ProjectionObservation<Subject: ProjectionObservable>: Observation {
   private let projection: Subject
   private let followed: [(name: String, property: any AnyProjected, tracker: ObjectTracker)]
+  /// Whether values that are followed may be mixed ones.
+  private let hasMixed: Bool
   private let callback: (ObjectChange<Subject>) -> Void
 
   /// - Parameter names: of the properties that count; nil or empty: all. Stops when there is no
@@ -133,9 +135,15 @@ final class ProjectionObservation<Subject: ProjectionObservable>: Observation {
         "Cannot observe key path '\(name)': property '\(Subject.self).\(name)' does not exist.")
     }
     let object = projection.rootObject
-    followed = properties.filter { names.isEmpty || names.contains($0.name) }.map {
+    let counting = properties.filter { names.isEmpty || names.contains($0.name) }
+    followed = counting.map {
       let path = $0.property.path ?? ""
       return ($0.name, $0.property, ObjectTracker(object, keyPaths: [path]))
+    }
+    // What is reached by a link may be one.
+    hasMixed = counting.contains {
+      guard let property = object.property(named: $0.property.path ?? "") else { return true }
+      return property.codec.type == .any
     }
     super.init(object._realm.unsafelyUnwrapped)
   }
@@ -153,7 +161,9 @@ final class ProjectionObservation<Subject: ProjectionObservable>: Observation {
       return false
     }
     let object = projection.rootObject
-    let old = isOwn ? nil : step.old.accessor(of: object)
+    // Mixed values may be objects, lists and dictionaries of that Realm.
+    let hasOld = !isOwn && changes.contains { $0 != nil }
+    let old = hasOld ? (hasMixed ? step.shownOld : step.old).accessor(of: object) : nil
     let properties = zip(followed, changes).filter { $0.1 != nil }.map { followed, _ in
       PropertyChange(
         name: followed.name, oldValue: old.flatMap { Self.value(followed.property, of: $0) },

@@ -78,7 +78,7 @@ final class RedrawObservation: Observation {
       step = VersionStep(from: known, to: realm)
     }
     let isChanged = follower.isChanged(by: step)
-    if isChanged, value.isInvalidated { readers.lastForm = value.form(in: step.old) }
+    if isChanged, value.isInvalidated { readers.lastForm = value.form(in: step.shownOld) }
     return isChanged
   }
 }

@@ -39,7 +39,15 @@ final class ShownValue<Value: ThreadConfined> {
 
   /// The value to change: the live one, unless it was deleted before it could be thawed.
   var live: Value {
-    if source.isFrozen, let thawed = source.thaw() { source = thawed }
+    if source.isFrozen {
+      // Bindings may be used anywhere. What is thawed would be of the caller's place from now on; a
+      // live value stops elsewhere by itself.
+      if _slowPath(!Confinement.isMain) {
+        Confinement.main.stop(
+          "Property wrappers and their bindings are for the main actor: use `bind` elsewhere.")
+      }
+      if let thawed = source.thaw() { source = thawed }
+    }
     if token?.slot.isEnded ?? true { findAgain() }
     return source
   }
@@ -167,7 +175,7 @@ final class ShownValue<Value: ThreadConfined> {
       // Who shows what is inside of a mixed value is told by the object that has it.
       (live as? any InsideMixedValue)?.nestedPlace == nil
     else { return }
-    let slot = ObservationSlot()
+    let slot = ObservationSlot(in: realm)
     token = NotificationToken(slot)
     let (keyPaths, readers) = (keyPaths, readers)
     realm.requireObservers().addOutsideOfTransaction { realm in

@@ -32,6 +32,8 @@ final class AsynchronousWrites {
   /// Owned by the Realm.
   private unowned var realm: ConfinedRealm
   private var mailbox: RealmMailbox
+  /// The actor that has the Realm; nil in other places.
+  private let actor: ActorReference?
   // Unchecked exclusivity: only the Realm's place touches these, in short accesses that run no
   // foreign code; blocks and completions are taken out before they are called or dropped.
   @exclusivity(unchecked) private var lastIdentifier: Identifier = 0
@@ -44,10 +46,33 @@ final class AsynchronousWrites {
   @exclusivity(unchecked) private var newestPending: Version?
   /// Pending commits that must be durable before the next write of this Realm begins.
   @exclusivity(unchecked) private var commitsToAwait = 0
+  /// The actor, while something is on its way that comes back to it by itself.
+  ///
+  /// Jobs of an actor that is gone would run anywhere, so it has to stay for them, as a queue does
+  /// that the mailbox holds.
+  @exclusivity(unchecked) private var keptActor: (any Actor)?
+  /// The thread that has the Realm ends: nothing begins any more.
+  @exclusivity(unchecked) private var isOver = false
+  /// What is queued is being run in an actor's `isolated deinit`; what completions add comes after
+  /// what is there.
+  @exclusivity(unchecked) private var isRunningHere = false
+  /// The lock was not waited for in vain in the `isolated deinit` yet.
+  @exclusivity(unchecked) private var isPatientHere = true
+  /// For a small transaction of others, or the engine's own work.
+  private static let patienceNanoseconds: UInt64 = 250_000_000
+  /// Completions that are told, one inside of the other, that nothing begins any more.
+  @exclusivity(unchecked) private var refusals = 0
+  /// Who tries again each time would do so for ever: so often is enough.
+  private static let refusalsMax = 16
 
   init(_ realm: ConfinedRealm, _ mailbox: RealmMailbox) {
     self.realm = realm
     self.mailbox = mailbox
+    if case .actor(let owner) = realm.confinement.owner {
+      self.actor = owner.reference
+    } else {
+      self.actor = nil
+    }
   }
 
   /// Whether anything is queued, running or not durable yet.
@@ -58,6 +83,102 @@ final class AsynchronousWrites {
     return lastIdentifier
   }
 
+  // MARK: - The actor
+
+  /// Keeps the actor, or lets it go, after something has changed of which that depends.
+  ///
+  /// What only waits for the end of the Realm's own transaction keeps nothing: an actor that never
+  /// ends one has to go, so that the transaction is rolled back.
+  func noteProgress() {
+    guard let actor else { return }
+    let isMoving = (request != nil && realm.writing == nil) || !pending.isEmpty
+    if isMoving == (keptActor != nil) { return }
+    let old = keptActor
+    keptActor = isMoving ? actor.actor : nil
+    // Let go last: it may own the Realm, and the Realm this.
+    withExtendedLifetime(old) {}
+  }
+
+  /// Whether the actor is in its `isolated deinit`: no job of it will run any more.
+  private var isActorGoing: Bool {
+    guard let actor, keptActor == nil else { return false }
+    return actor.actor == nil
+  }
+
+  /// Runs what is queued at once, in an actor's `isolated deinit`: nothing could come back to it.
+  private func runHere() {
+    if isRunningHere { return }
+    isRunningHere = true
+    defer { isRunningHere = false }
+    let last = lastIdentifier
+    var refusedAgain = 0
+    while running == nil, realm.writing == nil, let (identifier, operation) = queued.first {
+      queued.removeFirst()
+      guard case .block(let block, let commits, let completion) = operation.kind else {
+        // A task would keep its actor.
+        Self.drop(operation, goneError)
+        continue
+      }
+      running = Running(identifier: identifier, completion: completion)
+      let canWrite = canWriteHere()
+      let failure = canWrite ? writeHere(block, commits: commits) : goneError
+      let rest = running?.completion
+      running = nil
+      // Added by a completion that was refused.
+      let isLater = identifier != last && identifier &- last < Identifier.max / 2
+      if !canWrite, isLater { refusedAgain += 1 }
+      if refusedAgain <= Self.refusalsMax { rest?(failure) }
+    }
+  }
+
+  /// Whether a transaction can begin without a wait that may never end.
+  ///
+  /// Who has the lock may be a frame below this one: another Realm of the actor, or another actor
+  /// that has let go of this one inside of its transaction. So it is waited for only for a moment,
+  /// and not again once that was in vain. Seen free, it is nobody's below.
+  private func canWriteHere() -> Bool {
+    if WritersHere.have(realm.store) { return false }
+    if !realm.store.isBeingWritten { return true }
+    if !isPatientHere { return false }
+    let isFree = Monitor(false)
+    let offer = WriteOffer(by: realm.place) {
+      isFree.withLock { $0 = true }
+      isFree.notifyAll()
+    }
+    realm.store.requestWrite(offer)
+    defer { realm.store.withdrawRequest(offer) }
+    isPatientHere = isFree.wait(nanoseconds: Self.patienceNanoseconds, until: { $0 })
+    return isPatientHere
+  }
+
+  private func writeHere(_ block: () -> Void, commits: Bool) -> Realm.Error? {
+    do throws(StorageError) {
+      try realm.beginWrite()
+      block()
+      if realm.writing == nil { return nil }
+      if commits { try realm.commitWrite() } else { realm.cancelWrite() }
+      return nil
+    } catch {
+      return Realm.Error(error)
+    }
+  }
+
+  /// Commits at once, where no completion could come later.
+  private func commitHere(_ completion: Completion?) {
+    let isInside = isRunningHere
+    // What waits for the end of the transaction comes after the completion.
+    isRunningHere = true
+    var failure: Realm.Error?
+    do throws(StorageError) { try realm.commitWrite() } catch { failure = Realm.Error(error) }
+    completion?(failure)
+    isRunningHere = isInside
+    if !isInside { askForLock() }
+  }
+
+  private var goneError: Realm.Error {
+    Realm.Error(.fail, "The actor was released before the write began.", path: nil)
+  }
+
   // MARK: - Blocks
 
   /// Queues a block.
@@ -65,6 +186,10 @@ final class AsynchronousWrites {
     commits: Bool, _ block: @escaping () -> Void, _ completion: Completion?
   ) -> Identifier {
     let identifier = nextIdentifier()
+    if isOver {
+      refuse(completion)
+      return identifier
+    }
     queued.append(
       Operation(kind: .block(block, commits: commits, completion)), number: identifier)
     askForLock()
@@ -73,9 +198,11 @@ final class AsynchronousWrites {
 
   /// Asks for the write lock on behalf of the first operation, if it can begin now.
   private func askForLock() {
-    guard request == nil, running == nil, realm.writing == nil, commitsToAwait == 0,
+    defer { noteProgress() }
+    guard request == nil, running == nil, realm.writing == nil, commitsToAwait == 0, !isOver,
       let first = queued.first
     else { return }
+    if isActorGoing { return runHere() }
     let offer: WriteOffer
     switch first.element.kind {
     case .task(let signal): offer = WriteOffer(by: realm.place) { signal.send() }
@@ -107,6 +234,7 @@ final class AsynchronousWrites {
     do throws(StorageError) {
       let known = realm.snapshot?.version
       guard let transaction = try realm.store.beginWrite(taking: offer) else { return }
+      realm.stepBack(from: known)
       guard try keeps(transaction, known, offer) else { return askForLock() }
       realm.didBegin(transaction)
     } catch {
@@ -186,6 +314,10 @@ final class AsynchronousWrites {
   private func commit(
     _ identifier: Identifier, allowsGrouping: Bool, _ completion: Completion?
   ) -> Identifier {
+    if isActorGoing || isOver {
+      commitHere(completion)
+      return identifier
+    }
     pending[identifier] = .some(completion)
     if !allowsGrouping { commitsToAwait += 1 }
     let finish = report { $0.finish(identifier, $1, wasAwaited: !allowsGrouping) }
@@ -224,6 +356,8 @@ final class AsynchronousWrites {
 
   /// A commit is durable, or never will be.
   private func finish(_ identifier: Identifier, _ failure: StorageError?, wasAwaited: Bool) {
+    // The thread is gone, where the completion belongs.
+    if isOver, !realm.confinement.isHere { return }
     if wasAwaited { commitsToAwait -= 1 }
     let completion = pending.removeValue(forKey: identifier) ?? nil
     if pending.isEmpty { newestPending = nil }
@@ -260,6 +394,7 @@ final class AsynchronousWrites {
     guard let offer = request else { return }
     request = nil
     realm.store.withdrawRequest(offer)
+    noteProgress()
   }
 
   /// The Realm lets go of its version: what has not begun is dropped, commits become durable first.
@@ -279,6 +414,32 @@ final class AsynchronousWrites {
       if let running { running(error) }
       for operation in dropped { Self.drop(operation, error) }
     }
+  }
+
+  /// The thread ends to which the Realm is confined: what has not begun never will.
+  ///
+  /// What still waits would keep the Realm, and its version, for ever. Commits that are not durable
+  /// yet become so; their completions are dropped, as there is no place left to call them in.
+  func endWithThread() {
+    withdrawRequest()
+    let dropped = queued.elements
+    queued = NumberedList()
+    // Before others see that the mailbox is closed.
+    isOver = true
+    mailbox.close()
+    for operation in dropped { Self.drop(operation, endedError) }
+  }
+
+  private var endedError: Realm.Error {
+    Realm.Error(.fail, "The thread has ended before the write began.", path: realm.store.path)
+  }
+
+  /// Tells a completion, on the thread that ends, that its write never begins.
+  private func refuse(_ completion: Completion?) {
+    if refusals == Self.refusalsMax { return }
+    refusals += 1
+    defer { refusals -= 1 }
+    completion?(endedError)
   }
 
   /// Another Realm goes on with the transaction of the one that is gone, behind which all this was
@@ -306,7 +467,7 @@ final class AsynchronousWrites {
     request = nil
     let dropped = queued.elements
     queued = NumberedList()
-    let error = Realm.Error(.fail, "The actor was released before the write began.", path: nil)
+    let error = goneError
     for operation in dropped { Self.drop(operation, error) }
   }
 
@@ -340,7 +501,9 @@ final class AsynchronousWrites {
 
   /// Begins the transaction of a task, if the lock is free and it is the task's turn.
   func begin(_ task: Identifier) throws(StorageError) -> Bool {
-    try realm.tellObserversBeforeWriting()
+    // As in `take`. Thrown on from here, it would leave the task in the queue with its request,
+    // and nothing behind it would ever begin.
+    try? realm.tellObserversBeforeWriting()
     guard queued.first?.number == task, let offer = request else { return false }
     guard realm.writing == nil, running == nil else {
       withdrawRequest()
@@ -349,6 +512,7 @@ final class AsynchronousWrites {
     do throws(StorageError) {
       let known = realm.snapshot?.version
       guard let transaction = try realm.store.beginWrite(taking: offer) else { return false }
+      realm.stepBack(from: known)
       guard try keeps(transaction, known, offer) else {
         askForLock()
         return false

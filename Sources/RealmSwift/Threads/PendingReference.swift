@@ -29,7 +29,7 @@ final class PendingReference: @unchecked Sendable {
   /// The transaction has ended; called in the Realm's place.
   fileprivate func settle() {
     guard case .live(let value) = content.withLock({ $0 }).value else { return }
-    let settled = Carried<Content>(value.isInvalidated ? .gone : .frozen(value.freeze()))
+    let settled = Carried<Content>(value.isInvalidated ? .gone : .frozen(value.hiddenForm()))
     content.withLock { $0 = settled }
   }
 

@@ -14,9 +14,18 @@ extension Realm {
   /// Returns at once. The block runs where the Realm is confined, never inside of this call;
   /// nothing else of the Realm's place runs meanwhile. It may commit or cancel by itself; then
   /// nothing more is done. Blocks of one Realm run in the order of the calls, each after the one
-  /// before is durable. The Realm stays open until all are done. Stops on a frozen and on a
-  /// read-only Realm, and on a thread that runs no run loop: use `write` there, a queue, or an
-  /// actor.
+  /// before is durable. The Realm stays open until all are done, and so does its actor. Stops on a
+  /// frozen and on a read-only Realm, and on a thread that runs no run loop: use `write` there, a
+  /// queue, or an actor.
+  ///
+  /// In an actor's `isolated deinit`, to which nothing can come back, block and completion run
+  /// inside of this call. There the write lock, which a caller of that `deinit` may have, is waited
+  /// for no longer than a quarter of a second: when others of this process write for longer,
+  /// nothing is written, and the completion gets an error.
+  ///
+  /// When the changes cannot be stored, as on a full disk, the Realm goes back to the version
+  /// before: its objects and collections are invalid then, and observers of its content are told
+  /// nothing more.
   /// - Parameters:
   ///   - block: makes the changes.
   ///   - onComplete: called once, where the Realm is confined, when the changes are durable, or
@@ -48,6 +57,8 @@ extension Realm {
   ///
   /// This Realm and later write transactions see the changes at once, all others once they are
   /// durable. Also for a transaction begun with `beginWrite`. Stops when no transaction is running.
+  /// When the changes cannot be stored, later transactions that build on them fail, too, and the
+  /// Realm goes back as after `writeAsync`. A process that ends before they are durable loses them.
   /// - Parameters:
   ///   - allowGrouping: the next queued write of this Realm may begin before these changes are
   ///     durable, and share their way to the disk.

@@ -99,6 +99,10 @@ extension Realm {
   /// begun, the block is not run. This is the form of writing for tasks: `write` blocks one of the
   /// few threads that run them.
   ///
+  /// When the changes cannot be stored, as on a full disk, the Realm goes back to the version
+  /// before: its objects and collections are invalid then, and observers of its content are told
+  /// nothing more.
+  ///
   /// Stops when the Realm is not that of an actor or of the main thread.
   /// - Parameters:
   ///   - _isolation: the actor; leave it out.
@@ -168,6 +172,8 @@ extension Realm {
     _ = requireActor("asyncRefresh()")
     if Task.isCancelled || isFrozen { return false }
     let newest = confined.store.newestVersion
+    // What is told to be the newest version is not left for an older one.
+    confined.isUntouched = false
     guard confined.writing == nil, confined.currentSnapshot().version < newest else {
       return false
     }

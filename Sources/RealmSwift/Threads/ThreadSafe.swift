@@ -70,7 +70,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
     if target.writing == nil,
       let version = target.snapshot?.version, version > source.currentSnapshot().version
     {
-      replace(.frozen(live.freeze()), after: round)
+      replace(.frozen(live.hiddenForm()), after: round)
     }
     return live
   }
@@ -102,6 +102,6 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
     }
     if value.isInvalidated { return .nothing }
     return realm.writing == nil
-      ? .frozen(value.freeze()) : .pending(PendingReference(value, of: realm))
+      ? .frozen(value.hiddenForm()) : .pending(PendingReference(value, of: realm))
   }
 }

@@ -108,6 +108,14 @@ private final class FrozenBox<Value> {
 }
 
 extension ThreadConfined {
+  /// The frozen form of the value for what the library itself keeps; a frozen value itself.
+  ///
+  /// No client can end it by invalidating a frozen Realm.
+  func hiddenForm() -> Self {
+    guard let realm = self.realm?.confined, !realm.isFrozen else { return freeze() }
+    return realm.freezingHidden { freeze() }
+  }
+
   /// What carries the value to other places; stops when it may not be carried.
   public func _makeReference() -> _ValueReference {
     _ValueReference.check(realm?.confined)
@@ -115,7 +123,7 @@ extension ThreadConfined {
     if let pending = realm.flatMap({ _ValueReference.pending(self, of: $0.confined) }) {
       return pending
     }
-    return _ValueReference(FrozenBox(freeze()))
+    return _ValueReference(FrozenBox(hiddenForm()))
   }
 
   /// The live value of a reference in a Realm; nil when it was deleted, or is of another file.
@@ -139,7 +147,8 @@ extension ObjectBase {
       if realm.writing != nil, let value = self as? any ThreadConfined {
         return _ValueReference(PendingReference(value, of: realm))
       }
-      let (frozen, frozenLocation) = ConfinedRealm.freeze(table, _key, at: location)
+      let (frozen, frozenLocation) = ConfinedRealm.freeze(
+        table, _key, at: location, isHidden: true)
       return frozen.pointee.withRealm { _ValueReference($0, frozen, _key, frozenLocation) }
     }
   }
@@ -170,27 +179,32 @@ extension ConfinedRealm {
   ///
   /// The twin lives at least until the Realm moves on. Stops when the object was made in the
   /// running transaction.
+  /// - Parameter isHidden: whether it is the twin that no client has.
   @inline(__always)
   static func freeze(
-    _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
+    _ table: TablePointer, _ key: ObjectKey, at location: RowLocation, isHidden: Bool
   ) -> (table: TablePointer, location: RowLocation) {
     table.pointee.withRealm { $0.noteObject() }
-    if let frozen = table.pointee.frozenForm,
+    if let frozen = isHidden ? table.pointee.hiddenForm : table.pointee.frozenForm,
       _fastPath(frozen.pointee.withRealm { !$0.isInvalidatedFrozen })
     {
       return (frozen, location)
     }
-    return table.pointee.withRealm { $0.freezeAnew(table, key, at: location) }
+    return table.pointee.withRealm { $0.freezeAnew(table, key, at: location, isHidden) }
   }
 
   @inline(never)
   private func freezeAnew(
-    _ table: TablePointer, _ key: ObjectKey, at location: RowLocation
+    _ table: TablePointer, _ key: ObjectKey, at location: RowLocation, _ isHidden: Bool
   ) -> (table: TablePointer, location: RowLocation) {
-    let frozen = frozen()
+    let frozen = isHidden ? freezingHidden { self.frozen() } : frozen()
     let frozenTable = frozen.table(like: table)
     if showsVersion(of: frozen) {
-      table.pointee.frozenForm = frozenTable
+      if isHidden {
+        table.pointee.hiddenForm = frozenTable
+      } else {
+        table.pointee.frozenForm = frozenTable
+      }
       return (frozenTable, location)
     }
     guard let found = frozen.locate(frozenTable, key) else {
@@ -220,10 +234,13 @@ extension ConfinedRealm {
     return PlantedBug.resolveBehind.isActive || advance(to: source.currentSnapshot().version)
   }
 
-  /// Begins on the version of a frozen Realm, if the Realm shows none yet that anybody has seen.
+  /// Begins on the version of a frozen Realm, if nobody has seen one of this Realm yet.
+  ///
+  /// One that was invalidated has: it begins on the newest version, as with every other use.
   private func begins(onThatOf source: ConfinedRealm) -> Bool {
-    let isOpen = snapshot == nil || isUntouched && tables.isEmpty
-    guard isOpen, observers == nil, writing == nil, held == nil else { return false }
+    guard isUntouched, tables.isEmpty, observers == nil, writing == nil, held == nil else {
+      return false
+    }
     let base = source.currentSnapshot().settled
     do throws(StorageError) { try store.waitForDurability(base.version) } catch { return false }
     move(to: base)
@@ -267,7 +284,8 @@ extension Results {
     _ValueReference.check(source.realm)
     if isInvalidated { _ValueReference.stopForInvalidated() }
     if let pending = _ValueReference.pending(self, of: source.realm) { return pending }
-    return _ValueReference(source.frozen())
+    return _ValueReference(
+      source.realm.isFrozen ? source : source.realm.freezingHidden { source.frozen() })
   }
 
   /// The live results of a reference in a Realm; nil when what they hang on was deleted, or they

@@ -109,6 +109,23 @@ import Testing
     }
   }
 
+  /// A thread opens its Realm first and starts its loop then; nobody asks for `autorefresh`.
+  @Test func loopsThatStartLaterFollow() {
+    let configuration = memoryConfiguration()
+    onThread {
+      nonisolated(unsafe) let realm = try! Realm(configuration: configuration)
+      Self.addElsewhere(configuration)
+      let loop = RunLoop.current
+      nonisolated(unsafe) var hasRun = false
+      loop.perform {
+        // The loop is looked for now and then.
+        for _ in 0..<16 { #expect(realm.objects(Dog.self).isEmpty) }
+        hasRun = true
+      }
+      runLoop { hasRun && !realm.isEmpty }
+    }
+  }
+
   @Test func frozenRealmsStop() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

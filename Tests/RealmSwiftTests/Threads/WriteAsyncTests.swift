@@ -338,6 +338,78 @@ import Testing
     }
   }
 
+  /// A thread whose loop ends while its write waits keeps neither the Realm nor the queue of
+  /// writers.
+  @Test func aThreadThatEndsDropsItsWrites() {
+    let folder = TemporaryFolder()
+    let configuration = folder.configuration()
+    let (isHeld, mayEnd, log) = (Event(), Event(), Log())
+    let holder = startThread("holder") {
+      let realm = try! Realm(configuration: configuration)
+      realm.beginWrite()
+      isHeld.happen()
+      mayEnd.wait()
+      realm.cancelWrite()
+    }
+    isHeld.wait()
+    onThread {
+      nonisolated(unsafe) let realm = try! Realm(configuration: configuration)
+      let loop = RunLoop.current
+      nonisolated(unsafe) var isQueued = false
+      loop.perform {
+        realm.writeAsync {
+          realm.add(Dog())
+        } onComplete: { error in
+          log.add("\((error as? Realm.Error)?.code == .fail) \(realm.isInWriteTransaction)")
+        }
+        isQueued = true
+      }
+      runLoop { isQueued }
+    }
+    #expect(eventually { log.all == ["true false"] })
+    mayEnd.happen()
+    holder.joinInTime()
+    // Nobody has the file open any more.
+    #expect(eventually { (try? Realm.deleteFiles(for: configuration)) == true })
+  }
+
+  /// A completion that tries again is told, too.
+  @Test func aThreadThatEndsRefusesWrites() {
+    let folder = TemporaryFolder()
+    let configuration = folder.configuration()
+    let (isHeld, mayEnd, log) = (Event(), Event(), Log())
+    let holder = startThread("holder") {
+      let realm = try! Realm(configuration: configuration)
+      realm.beginWrite()
+      isHeld.happen()
+      mayEnd.wait()
+      realm.cancelWrite()
+    }
+    isHeld.wait()
+    onThread {
+      nonisolated(unsafe) let realm = try! Realm(configuration: configuration)
+      let loop = RunLoop.current
+      nonisolated(unsafe) var isQueued = false
+      loop.perform {
+        realm.writeAsync {
+          realm.add(Dog())
+        } onComplete: { error in
+          log.add("first \(error == nil)")
+          realm.writeAsync {
+            realm.add(Dog())
+          } onComplete: { error in
+            log.add("again \((error as? Realm.Error)?.code == .fail)")
+          }
+        }
+        isQueued = true
+      }
+      runLoop { isQueued }
+    }
+    #expect(eventually { log.all == ["first false", "again true"] })
+    mayEnd.happen()
+    holder.joinInTime()
+  }
+
   @Test @MainActor func theMainActorRunsWrites() async throws {
     let realm = try await Realm(configuration: memoryConfiguration())
     await withCheckedContinuation { continuation in

@@ -196,9 +196,9 @@ final class QueryTracker: CollectionTracker {
       // Values are known by their positions, which move.
       var placeByPosition: [Int64: Int] = [:]
       for (place, position) in items.enumerated() { placeByPosition[position] = place }
-      places = old.map { position in
-        elements.map { $0.newPosition(ofOld: Int(position)) } ?? Int(position)
-      }.map { $0.flatMap { placeByPosition[Int64($0)] } }
+      let positions = old.map { Int($0) }
+      let moved: [Int?] = elements?.newPositions(ofOld: positions) ?? positions
+      places = moved.map { $0.flatMap { placeByPosition[Int64($0)] } }
     }
     var isKept = Array(repeating: false, count: items.count)
     let stays = LongestAscent.of(places)

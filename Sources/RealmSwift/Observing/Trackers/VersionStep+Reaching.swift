@@ -112,36 +112,37 @@ extension VersionStep {
 
   /// Adds the objects to which other objects of a table, or another number of them, link by a
   /// column than before.
+  ///
+  /// Not those to which an object links as often as before, though others of its links changed.
   private func addTargets(
     of table: Int, _ column: Int, in targets: Int, to keys: inout Set<ObjectKey>
   ) {
     guard let changes = changes(table) else { return }
     let stored = schema.tables[table]
+    let columnKey = stored.columnKeys[column]
     let reader = reader(table)
-    if let older = older(stored),
-      let before = older.table.columnKeys.firstIndex(of: stored.columnKeys[column])
-    {
-      func addOld(_ key: ObjectKey) {
-        if let location = older.reader.locate(key) {
-          older.reader.forEachLink(location, before, older.table) {
-            if !isDeleted(targets, $0) { keys.insert($0) }
-          }
-        }
-      }
-      forEachDeleted(table, addOld)
-      for (key, columns) in changes.modified where columns.contains(stored.columnKeys[column]) {
-        addOld(key)
+    let before = older(stored).flatMap { older in
+      older.table.columnKeys.firstIndex(of: columnKey).map { (older: older, column: $0) }
+    }
+    func forEachOld(_ key: ObjectKey, _ body: (ObjectKey) -> Void) {
+      guard let before, let location = before.older.reader.locate(key) else { return }
+      before.older.reader.forEachLink(location, before.column, before.older.table) {
+        if !isDeleted(targets, $0) { body($0) }
       }
     }
-    for (key, columns) in changes.modified where columns.contains(stored.columnKeys[column]) {
-      if let location = reader.locate(key) {
-        reader.forEachLink(location, column, stored) { keys.insert($0) }
-      }
+    func forEachCurrent(_ key: ObjectKey, _ body: (ObjectKey) -> Void) {
+      guard let location = reader.locate(key) else { return }
+      reader.forEachLink(location, column, stored, body)
+    }
+    forEachDeleted(table) { key in forEachOld(key) { keys.insert($0) } }
+    for (key, columns) in changes.modified where columns.contains(columnKey) {
+      var counts: [ObjectKey: Int] = [:]
+      forEachOld(key) { counts[$0, default: 0] -= 1 }
+      forEachCurrent(key) { counts[$0, default: 0] += 1 }
+      for (target, count) in counts where count != 0 { keys.insert(target) }
     }
     forEachNew(table) { key in
-      if let location = reader.locate(key) {
-        reader.forEachLink(location, column, stored) { keys.insert($0) }
-      }
+      forEachCurrent(key) { keys.insert($0) }
       return true
     }
   }

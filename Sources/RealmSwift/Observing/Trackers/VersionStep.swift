@@ -10,6 +10,8 @@ internal import Storage
 final class VersionStep {
   /// The version that the observers know.
   let old: ConfinedRealm
+  /// A form of `old` for values that clients are given, who can end them.
+  private var shownTwin: ConfinedRealm?
   /// The Realm, on the newer version.
   ///
   /// Its observers may keep the step until their next call: that must not keep the Realm.
@@ -89,6 +91,15 @@ final class VersionStep {
     newSnapshot = new.currentSnapshot()
     tableChanges = schema.tables.map { changes[$0] }
     readers = Array(repeating: nil, count: schema.tables.count)
+  }
+
+  /// The version that the observers know, for values that clients are given: one who invalidates
+  /// their Realm ends nothing but such values.
+  var shownOld: ConfinedRealm {
+    if let shownTwin, !shownTwin.isInvalidatedFrozen { return shownTwin }
+    let twin = old.frozenApart()
+    shownTwin = twin
+    return twin
   }
 
   /// Whether both versions have the same tables and columns.
