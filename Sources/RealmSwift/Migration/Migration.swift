@@ -30,6 +30,8 @@ public final class Migration {
   /// Made anew when a table changes, which ends all objects.
   private var newRealm: ConfinedRealm
   private let makeRealm: () -> ConfinedRealm
+  /// The objects that new properties begin with.
+  private var defaults = DefaultObjects()
 
   init(
     _ oldRealm: ConfinedRealm, _ update: SchemaUpdate, _ makeRealm: @escaping () -> ConfinedRealm
@@ -40,7 +42,10 @@ public final class Migration {
     newRealm = makeRealm()
     oldSchema = Schema(objectSchema: oldRealm.bindings.map(\.schema.publicForm))
     newSchema = update.schema.publicForm
-    update.fillDefaults(newRealm)
+    var defaults = DefaultObjects()
+    update.fillDefaults(newRealm) { defaults.willFill($0, $1, update.group) }
+    defaults.didFill(update.group)
+    self.defaults = defaults
   }
 
   // MARK: - Objects
@@ -204,6 +209,7 @@ public final class Migration {
     var table = table
     if let empty = table.columnIndex(named: declared.name) {
       table = group.removeColumn(table, empty)
+      defaults.deleteUnlinked(table.schema.name, declared.name, group)
     }
     table = group.renameColumn(table, table.columnIndex(named: oldName)!, to: declared.name)
     let position = table.columnIndex(named: declared.name)!

@@ -185,8 +185,15 @@ struct SchemaUpdate {
 
   /// Gives objects that were there before the values that their class starts new properties with.
   ///
-  /// - Complexity: O(objects) where such a value is not zero, false, nil or empty.
-  func fillDefaults(_ realm: ConfinedRealm) {
+  /// - Complexity: O(objects) where such a value is not nil; of properties that cannot be nil, not
+  ///   zero, false or empty.
+  ///
+  /// - Parameter willFill: gets the class and the column that come next.
+  func fillDefaults(
+    _ realm: ConfinedRealm, _ willFill: (_ className: String, _ columnName: String) -> Void
+  ) {
+    // Objects that come with the values are whole already.
+    let ends: [Int64] = group.schema.tables.map { group.reader($0).nextKey }
     for (classSchema, columnName) in added {
       guard let property = classSchema.properties.first(where: { $0.columnName == columnName }),
         let binding = realm.classes.binding(of: classSchema.objectClass), let table = binding.table
@@ -194,11 +201,14 @@ struct SchemaUpdate {
       let column = table.columnIndex(named: columnName)!
       var instance = classSchema.objectClass.init()
       let value = property.codec.value(instance.pointer(to: property), instance)
-      if property.codec.collection != .none || isZero(value) { continue }
+      if property.codec.collection != .none || holds(table.schema.columns[column], value) {
+        continue
+      }
+      willFill(classSchema.name, columnName)
       let isEmbedded = property.codec.objectClass is EmbeddedObject.Type
       let links = LinkInsertion(realm, .error)
       var next = group.reader(table).nextKey(after: nil)
-      while let key = next {
+      while let key = next, key.rawValue < ends[table.index] {
         var row = _RowWriter(
           group: group, binding: binding, table: table, key: key, isNew: true, compares: false,
           links: links)
@@ -215,8 +225,10 @@ struct SchemaUpdate {
     }
   }
 
-  /// Whether a new column holds the value already.
-  private func isZero(_ value: Any?) -> Bool {
+  /// Whether a new column holds the value already: nil where it can, else zero, false or nothing.
+  private func holds(_ column: ColumnSchema, _ value: Any?) -> Bool {
+    // Links and mixed values among them.
+    if column.isOptional { return value == nil }
     switch value {
     case nil: return true
     case let value as any _PackedValue: return value._packed == 0

@@ -89,10 +89,13 @@ extension ConfinedRealm {
   ///
   /// Stops when the Realm does not hold a dynamic object's class.
   func ownClass(of object: ObjectBase) -> ObjectBase.Type {
-    guard object is DynamicObject, object._table != nil else { return type(of: object) }
+    guard object is DynamicObject, let table = object._table else { return type(of: object) }
+    // To link to an object of a class that the Realm does not hold, no other class is needed.
+    if object._realm === self, table.pointee.binding.isForeign { return type(of: object) }
+    noteLookup()
     let name = object.classSchema.name
-    _ = requireDynamicTable(named: name)
-    return classes.binding(named: name)!.schema.objectClass
+    guard let binding = classes.binding(storedName: name) else { stopForUnknown(name) }
+    return binding.schema.objectClass
   }
 
   /// The shared state of dynamic accessors of a class; nil when the Realm does not hold it.
@@ -105,6 +108,10 @@ extension ConfinedRealm {
   func requireDynamicTable(named name: String) -> TablePointer {
     noteLookup()
     if let table = dynamicTable(named: name) { return table }
+    stopForUnknown(name)
+  }
+
+  private func stopForUnknown(_ name: String) -> Never {
     misuse(
       .schema,
       "Object type '\(name)' is not managed by the Realm. If using a custom `objectTypes` array in "
@@ -126,6 +133,7 @@ extension ConfinedRealm {
     let declared = table.pointee.binding.table!.schema.columns[column]
     // Noted as a lookup only on the way to the stop.
     let name = declared.target ?? ""
+    if table.pointee.binding.isForeign, let target = foreignTable(named: name) { return target }
     return dynamicTable(named: name) ?? requireDynamicTable(named: name)
   }
 }

@@ -15,7 +15,7 @@ extension ObjectBase {
   fileprivate final var typedForm: ObjectBase? {
     guard let realm = _realm, let table = _table, table.pointee.binding.schema.isDynamic,
       !table.pointee.isEmbedded,
-      let binding = realm.classes.binding(named: table.pointee.binding.schema.name)
+      let binding = realm.classes.binding(storedName: table.pointee.binding.schema.name)
     else { return nil }
     realm.check()
     return realm.accessor(realm.table(binding), lastingKey)

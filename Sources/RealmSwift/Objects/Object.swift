@@ -1,4 +1,5 @@
 // The class that clients derive theirs from.
+internal import Foundation
 internal import ObjectStore
 internal import Platform
 
@@ -101,8 +102,13 @@ extension ConfinedRealm {
   /// The live Realm of a frozen one; stops when it cannot be opened.
   static func thawOrStop(_ frozen: ConfinedRealm) -> ConfinedRealm {
     if let realm = receiver(of: frozen) { return realm }
-    do { return try here(like: frozen) } catch {
-      misuse(.storage, "The frozen value cannot be thawed: \(error)")
+    do {
+      let realm = try here(like: frozen)
+      // Who has it may compare it with the frozen one: it goes on from there.
+      realm.isUntouched = false
+      return realm
+    } catch {
+      misuse(.storage, "The frozen value cannot be thawed: \(error.localizedDescription)")
     }
   }
 }

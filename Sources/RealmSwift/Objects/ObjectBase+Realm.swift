@@ -25,8 +25,10 @@ extension ObjectBase {
     guard let table = _table else {
       misuse(.ownership, "Unmanaged objects cannot be frozen.")
     }
-    if table.pointee.withRealm({ $0.isFrozen }) { return self }
-    let (frozen, location) = ConfinedRealm.freeze(table, _key, at: requireLocation())
+    let (isFrozen, isHidden) = table.pointee.withRealm { ($0.isFrozen, $0.freezesHidden) }
+    if isFrozen { return self }
+    let (frozen, location) = ConfinedRealm.freeze(
+      table, _key, at: requireLocation(), isHidden: isHidden)
     let accessor = frozen.pointee.withRealm { $0.accessor(frozen, _key, at: location) }
     return unsafeDowncast(accessor, to: Self.self)
   }

@@ -19,9 +19,14 @@ nonisolated open class ObjectBase: Hashable, CustomStringConvertible {
   @exclusivity(unchecked) final var _generation: UInt64 = 0
   /// The time between two invalidations of the Realm in which the object became managed.
   @exclusivity(unchecked) final var _epoch: UInt32 = 0
+  /// The hash of the primary key, once it is known of an object that belongs to a live Realm; else
+  /// 0.
+  ///
+  /// It outlives the row, so that sets and dictionaries find objects that were deleted.
+  @exclusivity(unchecked) final var _keyHash: UInt32 = 0
 
   /// How many stored properties stand above; property discovery skips them.
-  static let fieldCount = 6
+  static let fieldCount = 7
 
   /// An object that belongs to no Realm.
   ///
@@ -112,9 +117,19 @@ nonisolated open class ObjectBase: Hashable, CustomStringConvertible {
   /// Calls `isEqual`.
   public static func == (left: ObjectBase, right: ObjectBase) -> Bool { left.isEqual(right) }
 
-  /// A hash of what `isEqual` compares; to be overridden together with that.
-  open var hash: Int {
-    identityKey?.hashValue ?? ObjectIdentifier(self).hashValue
+  /// A hash that goes with `isEqual`; to be overridden together with that.
+  ///
+  /// Of a class with a primary key that of the key: it stays what it is when the object is added
+  /// to a Realm, and is the same in frozen and in live form. Else that of the instance, or of what
+  /// identifies a frozen object. It also outlives the object's deletion if it was asked for before,
+  /// if the instance itself was added, or was given to `delete`. Another instance, of which it is
+  /// asked for the first time when the object is gone by a cascade, `deleteAll` or another Realm,
+  /// does not know the key any more.
+  open var hash: Int { ownHash }
+
+  /// The hash of an object whose class has no equality of its own.
+  final var ownHash: Int {
+    keyHash.map { Int($0) } ?? identityKey?.hashValue ?? ObjectIdentifier(self).hashValue
   }
 
   /// Hashes `hash`.
@@ -162,6 +177,78 @@ struct ManagedIdentity: Hashable {
 
 @available(*, unavailable)
 extension ObjectBase: Sendable {}
+
+// MARK: - Hashes of keys
+
+extension ObjectBase {
+  /// The hash of the primary key; nil without one, and of an object that is gone.
+  fileprivate final var keyHash: UInt32? {
+    if _keyHash != 0 { return _keyHash }
+    guard let realm = _realm, let table = _table else { return unmanagedKeyHash }
+    guard let column = table.pointee.binding.primaryKeyColumn else { return nil }
+    // A frozen object is used by many threads: it remembers nothing.
+    if realm.isFrozen { return storedKeyHash(table, column) }
+    realm.check()
+    let hash = storedKeyHash(table, column)
+    if let hash { _keyHash = hash }
+    return hash
+  }
+
+  /// Of an object that belongs to no Realm: its key may still be another one later.
+  private final var unmanagedKeyHash: UInt32? {
+    // None in the instance that the schema itself is made from.
+    guard let schema = ClassSchema.unlessMadeHere(type(of: self)), schema.faults.isEmpty,
+      let position = schema.primaryKey
+    else { return nil }
+    let property = schema.properties[position]
+    var hash: UInt32?
+    property.codec.withKey(pointer(to: property)) { hash = $0.hash }
+    return hash
+  }
+
+  /// Reads the key's hash of a live object that is about to be deleted.
+  ///
+  /// Sets have to find it afterwards, when the row is gone.
+  final func keepKeyHash() {
+    if _keyHash == 0, _table?.pointee.binding.primaryKeyColumn != nil { _ = keyHash }
+  }
+
+  private final func storedKeyHash(_ table: TablePointer, _ column: Int) -> UInt32? {
+    guard let stored = table.pointee.binding.table else { return nil }
+    if let location = locate(), let reader = table.pointee.reader {
+      return ObjectBase.keyHash(reader, location, stored, column)
+    }
+    // What the running transaction has deleted is still in the version that it began on.
+    guard let realm = _realm, _epoch == realm.epoch, !wasRolledBack,
+      let reader = realm.readerBeforeTransaction(of: stored)
+    else { return nil }
+    return reader.locate(_key).map { ObjectBase.keyHash(reader, $0, stored, column) }
+  }
+
+  private static func keyHash(
+    _ reader: TableReader, _ location: RowLocation, _ stored: StoredTable, _ column: Int
+  ) -> UInt32 {
+    if stored.isPacked(column) {
+      return _PrimaryKeyView.integer(reader.optionalInteger(location, column)).hash
+    }
+    return reader.withBytes(location, column) { _PrimaryKeyView.bytes($0).hash }
+  }
+}
+
+extension _PrimaryKeyView {
+  /// A hash of the key; never 0.
+  var hash: UInt32 {
+    let bits: UInt64
+    switch self {
+    case .integer(nil), .bytes(nil): bits = 0
+    // Multiplied by an odd number that is as good as random: the upper half depends on all bits.
+    case .integer(let value?): bits = UInt64(bitPattern: value) &* 0x9E37_79B9_7F4A_7C15
+    case .bytes(let bytes?):
+      bits = bytes.isEmpty ? 1 << 32 : hash64(bytes.baseAddress!, count: bytes.count, seed: 0)
+    }
+    return max(1, UInt32(truncatingIfNeeded: bits >> 32))
+  }
+}
 
 // MARK: - Ending
 
@@ -261,12 +348,15 @@ extension ObjectBase {
   }
 
   /// Makes the object belong to a row; its wrappers stay what they are.
+  ///
+  /// - Parameter keyHash: that of the primary key, if it is known.
   @inline(__always)
-  final func identify(_ table: TablePointer, _ key: ObjectKey) {
+  final func identify(_ table: TablePointer, _ key: ObjectKey, keyHash: UInt32 = 0) {
     _realm = table.pointee.realm
     _table = table
     _key = key
     _epoch = table.pointee.epoch
+    _keyHash = keyHash
     // Where the row is has to be found, but it is one of now.
     _generation = table.pointee.generation &- 1
   }
@@ -295,5 +385,6 @@ extension ObjectBase {
     _location = location
     _generation = generation
     _epoch = epoch
+    _keyHash = 0
   }
 }

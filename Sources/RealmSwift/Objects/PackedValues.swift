@@ -74,23 +74,28 @@ extension RealmCollectionValue where Self: _PackedValue {
 extension FixedWidthInteger where Self: SignedInteger {
   /// The integer that an untyped number of any type stands for, if it is a whole one and fits.
   static func exactInteger(_ value: Any?) -> Self? {
+    // Before the casts: they succeed for decimal numbers that are only near to an integer.
+    if let number = instance(value, of: NSNumber.self) { return exactInteger(of: number) }
     switch value {
     case let value as Self: return value
     case is Bool: return nil
     case let value as any BinaryInteger: return Self(exactly: value)
     case let value as any BinaryFloatingPoint: return Self(exactly: Double(value))
-    case let value as Decimal:
-      return exactInteger(Decimal128(number: NSDecimalNumber(decimal: value)))
-    case let value as NSDecimalNumber: return exactInteger(Decimal128(number: value))
+    case let value as Decimal: return exactInteger(of: NSDecimalNumber(decimal: value))
     case let value as Decimal128: return value.number.exactInteger.flatMap { Self(exactly: $0) }
-    case let value as NSNumber:
-      switch String(cString: value.objCType) {
-      // A floating point number has to be a whole one.
-      case "f", "d": return Self(exactly: value.doubleValue)
-      case "Q": return Self(exactly: value.uint64Value)
-      default: return Self(exactly: value.int64Value)
-      }
     default: return storedForm(value).flatMap { exactInteger($0) }
+    }
+  }
+
+  private static func exactInteger(of number: NSNumber) -> Self? {
+    if let decimal = number as? NSDecimalNumber {
+      return DecimalNumber(decimal).exactInteger.flatMap { Self(exactly: $0) }
+    }
+    switch String(cString: number.objCType) {
+    // A floating point number has to be a whole one.
+    case "f", "d": return Self(exactly: number.doubleValue)
+    case "Q": return Self(exactly: number.uint64Value)
+    default: return Self(exactly: number.int64Value)
     }
   }
 }
@@ -248,13 +253,14 @@ extension Double: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType,
   /// The number that an untyped one stands for.
   public static func _fromAny(_ value: Any?) -> Double? {
     if let value = plain(value, Double.self) { return value }
+    // Before the casts, which round decimal numbers by another way.
+    if let text = decimalText(value) { return Double(text) }
     switch value {
     case let value as Double: return value
     case let value as Float: return Double(value)
     case is Bool: return nil
     case let value as any BinaryInteger: return Double(value)
     case let value as any BinaryFloatingPoint: return Double(value)
-    case let value as Decimal: return NSDecimalNumber(decimal: value).doubleValue
     case let value as NSNumber: return value.doubleValue
     case let value as Decimal128:
       // Only where nothing is lost.
@@ -284,7 +290,11 @@ extension Float: _PackedValue, _RealmCollectionValueInsideOptional, MinMaxType, 
   public var _packed: Int64 { Int64(isNaN ? Float.nan.bitPattern : bitPattern) }
   /// The number that an untyped one stands for, if it lies in the range of `Float`.
   public static func _fromAny(_ value: Any?) -> Float? {
-    if let value = plain(value, Float.self) ?? (value as? Float) { return value }
+    if let value = plain(value, Float.self) { return value }
+    if let text = decimalText(value) {
+      return Float(text).flatMap { $0.isInfinite ? nil : $0 }
+    }
+    if let value = value as? Float { return value }
     guard let double = Double._fromAny(value) else { return nil }
     let float = Float(double)
     return float.isInfinite && !double.isInfinite ? nil : float

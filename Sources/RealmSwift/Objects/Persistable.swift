@@ -47,6 +47,9 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType, _RealmSchemaD
 {
   /// Reads an element of a managed collection.
   static func _readElement(_ source: _ElementSource, _ position: Int) -> Self
+  /// Reads an element, that is not null, of a managed collection of optionals of this type; nil for
+  /// what stands for no value of the type.
+  static func _readOptionalElement(_ source: _ElementSource, _ position: Int) -> Self?
   /// Gives the value to a managed collection.
   func _writeElement(to sink: _ElementSink)
   /// The value of this type that an untyped one stands for; nil when there is none.
@@ -64,6 +67,12 @@ extension RealmCollectionValue {
   /// None: the value goes through `_writeElement`.
   @inlinable @inline(__always)
   public var _packedElement: Int64? { nil }
+
+  /// As of a collection of values that are not optional: all that is stored stands for one.
+  @inlinable @inline(__always)
+  public static func _readOptionalElement(_ source: _ElementSource, _ position: Int) -> Self? {
+    _readElement(source, position)
+  }
 }
 
 extension RealmCollectionValue where Self: _Persistable {
@@ -97,6 +106,9 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
   static func _defaultValue() -> Self
   /// Reads a managed property.
   static func _get(_ object: ObjectBase, _ column: Int32) -> Self
+  /// Reads a managed property, without its type, as `_anyValue` gives it; also what is stored and
+  /// stands for no value of this type.
+  static func _getAny(_ object: ObjectBase, _ column: Int32) -> Any?
   /// Writes a managed property.
   static func _set(_ object: ObjectBase, _ column: Int32, _ value: Self)
   /// Writes the value into a row.
@@ -129,6 +141,10 @@ public protocol _Persistable: _RealmSchemaDiscoverable, SendableMetatype {
 }
 
 extension _Persistable {
+  /// All that is stored stands for a value.
+  public static func _getAny(_ object: ObjectBase, _ column: Int32) -> Any? {
+    _get(object, column)._anyValue
+  }
   /// The same as what is stored.
   public var _namedValue: Any? { _anyValue }
   /// Made anew each time.
@@ -280,9 +296,10 @@ extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
 }
 
 extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {
-  /// Reads an element of a managed collection.
+  /// Reads an element of a managed collection; nil too for what stands for no value of the type
+  /// inside.
   public static func _readElement(_ source: _ElementSource, _ position: Int) -> Wrapped? {
-    source.isNull(position) ? nil : Wrapped._readElement(source, position)
+    source.isNull(position) ? nil : Wrapped._readOptionalElement(source, position)
   }
   /// Gives the value to a managed collection.
   public func _writeElement(to sink: _ElementSink) {

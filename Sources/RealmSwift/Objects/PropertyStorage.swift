@@ -207,7 +207,7 @@ extension _PropertyCodec {
         switch wrapper.pointee.storage {
         case .unmanaged(let value, _): return value._anyValue
         case .none, .recording: return Value._defaultValue()._anyValue
-        case .managed(let column): return Value._get(object, column)._anyValue
+        case .managed(let column): return Value._getAny(object, column)
         }
       },
       namedValue: { pointer, object in

@@ -92,6 +92,16 @@ func instance<Class: AnyObject>(_ value: Any?, of _: Class.Type) -> Class? {
   return value as? Class
 }
 
+/// The digits of a decimal number of Swift's or Foundation's; nil for all else.
+///
+/// To be asked for before casts to binary numbers: those of Foundation's decimal numbers succeed,
+/// and round once a digit.
+func decimalText(_ value: Any?) -> String? {
+  guard let value else { return nil }
+  if type(of: value) == Decimal.self { return (value as? Decimal)?.description }
+  return instance(value, of: NSDecimalNumber.self)?.stringValue
+}
+
 /// The type that an `Any?` holds, as a word.
 ///
 /// An `Any?` is three words for the value, or for a reference to one that is longer, and a word for

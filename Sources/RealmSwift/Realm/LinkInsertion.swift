@@ -35,12 +35,17 @@ final class LinkInsertion {
 
   /// The key of an object to link to; an unmanaged one gets a row.
   func key(of object: ObjectBase) -> ObjectKey {
-    if copies { return keyOfCopy(of: object, realm.ownClass(of: object)) }
+    if copies {
+      if let same = realm.sameForeign(object) { return same.key }
+      return keyOfCopy(of: object, realm.ownClass(of: object))
+    }
     if object._table != nil {
       unmanagedRealm._withUnsafeGuaranteedRef { $0.requireLinkable(object) }
       return object._key
     }
     return unmanagedInsertion(type(of: object))._withUnsafeGuaranteedRef { insertion in
+      // Before what it refers to is overwritten by another object.
+      if update != .error { insertion.keepContent(of: object) }
       let started = insertion.start(object)
       pending.append(started)
       return started.key
@@ -296,7 +301,11 @@ extension ConfinedRealm {
   func bumpChangedTables() {
     guard let group = runningGroup else { return }
     group.takeChangedTables { index in
-      if let binding = classes.binding(ofTable: index) { tables[binding.index]?.pointee.bump() }
+      if let binding = classes.binding(ofTable: index) {
+        tables[binding.index]?.pointee.bump()
+      } else {
+        bumpForeign(ofTable: index)
+      }
     }
   }
 }

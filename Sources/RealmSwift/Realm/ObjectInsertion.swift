@@ -16,6 +16,8 @@ final class ObjectInsertion {
   /// Of the primary key: how an object gives it, and where it lies; nil without one.
   private let withKey: WithKey?
   private let keyOffset: Int
+  /// Whether mixed values of the objects may refer to lists and dictionaries of a Realm.
+  private let hasMixed: Bool
 
   private typealias WithKey =
     @Sendable (UnsafeMutableRawPointer, (_PrimaryKeyView) -> Void) -> Void
@@ -51,6 +53,7 @@ final class ObjectInsertion {
     let property = binding.primaryKey.map { binding.schema.properties[$0] }
     withKey = property?.codec.withKey
     keyOffset = property?.offset ?? 0
+    hasMixed = !binding.schema.mixedProperties.isEmpty
     requireKey(for: update)
   }
 
@@ -88,13 +91,19 @@ final class ObjectInsertion {
       insertion: .passUnretained(self), object: object, key: key, isNew: isNew)
   }
 
+  /// Reads the lists and dictionaries of the Realm that mixed values of an object refer to.
+  func keepContent(of object: ObjectBase) {
+    if hasMixed { object.keepContent(binding.schema) }
+  }
+
   private func startRow(_ object: ObjectBase) -> (key: ObjectKey, isNew: Bool) {
     let base = Unmanaged.passUnretained(object).toOpaque()
-    let (key, isNew) = makeRow(base)
+    let row = makeRow(base)
     // Values are read from other objects, of this class too, before all are written.
     table.pointee.bump()
-    object.identify(table, key)
-    return (key, isNew)
+    // It may be in sets of the client's, which have to find it whatever becomes of the row.
+    object.identify(table, row.key, keyHash: row.keyHash)
+    return (row.key, row.isNew)
   }
 
   /// Writes the values of an object that has its row, and makes it an accessor.
@@ -106,6 +115,7 @@ final class ObjectInsertion {
   private func store(
     _ object: ObjectBase, _ key: ObjectKey, _ isNew: Bool, _ links: LinkInsertion
   ) {
+    if !isNew { keepContent(of: object) }
     let base = Unmanaged.passUnretained(object).toOpaque()
     var row = rowWriter(key, isNew, links)
     for index in binding.attachments.indices {
@@ -154,7 +164,8 @@ final class ObjectInsertion {
       property.codec.keyOfAny(given)!.withView { row = makeRow(key: $0) }
       (key, isNew) = row
     } else {
-      (key, isNew) = makeRow(base)
+      let row = makeRow(base)
+      (key, isNew) = (row.key, row.isNew)
     }
     table.pointee.bump()
     links.remember(key, asCopyOf: value)
@@ -191,12 +202,19 @@ final class ObjectInsertion {
   }
 
   /// The row to write an object into: a new one, or the one of the same key.
+  ///
+  /// - Returns: also the hash of the primary key; 0 without one.
   @inline(__always)
-  private func makeRow(_ base: UnsafeMutableRawPointer) -> (key: ObjectKey, isNew: Bool) {
-    if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true) }
-    guard let withKey else { return (group.insert(storedTable), true) }
-    var row = (key: ObjectKey(rawValue: -1), isNew: false)
-    withKey(base + keyOffset) { row = makeRow(key: $0) }
+  private func makeRow(
+    _ base: UnsafeMutableRawPointer
+  ) -> (key: ObjectKey, isNew: Bool, keyHash: UInt32) {
+    if binding.schema.isEmbedded { return (group.insertEmbedded(storedTable), true, 0) }
+    guard let withKey else { return (group.insert(storedTable), true, 0) }
+    var row = (key: ObjectKey(rawValue: -1), isNew: false, keyHash: 0 as UInt32)
+    withKey(base + keyOffset) {
+      let (key, isNew) = makeRow(key: $0)
+      row = (key, isNew, $0.hash)
+    }
     return row
   }
 

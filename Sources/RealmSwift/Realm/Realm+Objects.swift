@@ -69,6 +69,7 @@ extension Realm {
       misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
     }
     requireDeletable(object)
+    object.keepKeyHash()
     _ = group.delete(table.pointee.binding.table!, object._key)
     table.pointee.bump()
     confined.bumpChangedTables()
@@ -87,17 +88,20 @@ extension Realm {
   public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
     _ = confined.requireWriting()
     // Taken first: a collection of the Realm changes while its objects go.
-    deleteTogether(Array(objects))
+    deleteTogether(Array(objects), areClients: true)
   }
 
   /// Removes objects; those with the same class in a row go together.
-  func deleteTogether(_ objects: [ObjectBase]) {
+  ///
+  /// - Parameter areClients: whether the client may have the same instances in sets.
+  func deleteTogether(_ objects: [ObjectBase], areClients: Bool = false) {
     let group = confined.requireWriting()
     for object in objects {
       guard object._realm === confined else {
         misuse(.ownership, "Can only delete an object from the Realm it belongs to.")
       }
       requireDeletable(object)
+      if areClients { object.keepKeyHash() }
     }
     var start = 0
     while start < objects.count {

@@ -112,10 +112,10 @@ struct RealmOpening {
     return try prepareSchema(store)
   }
 
-  /// Starts a missing file with the content of the seed.
+  /// Starts a missing file with the content of the seed; also one that is only read then.
   private func copySeed() throws {
     guard let seed = configuration.seedFilePath, let path = configuration.fileURL?.path,
-      !configuration.readOnly, !LinuxFileSystem().exists(path)
+      !LinuxFileSystem().exists(path)
     else { return }
     do throws(StorageError) {
       try Store.copyFile(
@@ -212,9 +212,7 @@ struct RealmOpening {
     if stored.schemaVersion > configuration.schemaVersion {
       if configuration.deleteRealmIfMigrationNeeded { throw NeedsReset(state: state) }
       throw Realm.Error(
-        .schemaMismatch,
-        "Provided schema version \(configuration.schemaVersion) is less than last set version "
-          + "\(stored.schemaVersion).", path: configuration.place)
+        .schemaMismatch, Self.olderVersion(configuration, stored), path: configuration.place)
     }
     let isNewer = stored.schemaVersion < configuration.schemaVersion
     let (lines, hasAdditions) = differences(from: stored)
@@ -231,6 +229,12 @@ struct RealmOpening {
     return hasAdditions ? .additions : .nothing
   }
 
+  /// What to say of a configuration whose schema version is older than the file's.
+  static func olderVersion(_ configuration: Realm.Configuration, _ stored: StoredSchema) -> String {
+    "Provided schema version \(configuration.schemaVersion) is less than last set version "
+      + "\(stored.schemaVersion)."
+  }
+
   /// What needs a migration, in words, and whether something else has to be done.
   private func differences(from stored: StoredSchema) -> (lines: [String], hasAdditions: Bool) {
     var lines: [String] = []
@@ -240,7 +244,8 @@ struct RealmOpening {
         hasAdditions = true
         continue
       }
-      for change in table.schema.changes(to: classSchema.tableSchema) {
+      for change in table.schema.changes(to: classSchema.tableSchema)
+      where !configuration.readOnly || change.concernsReading {
         if let line = change.line(className: classSchema.name) {
           lines.append(line)
         } else {

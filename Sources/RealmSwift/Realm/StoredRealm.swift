@@ -8,10 +8,14 @@ extension Realm {
   ///
   /// Its objects are dynamic ones. Linking objects are not known: only Swift classes declare them.
   /// The file may be in use, also by this process.
+  /// - Parameter encryptionKey: the 64 bytes of an encrypted file's key.
   /// - Throws: `Realm.Error`.
-  package static func opened(asStored path: String) throws -> Realm {
+  package static func opened(
+    asStored path: String, encryptionKey: [UInt8]? = nil
+  ) throws -> Realm {
     var configuration = Configuration(
       fileURL: URL(fileURLWithPath: path), readOnly: true, objectTypes: [])
+    configuration.encryptionKey = encryptionKey.map { Data($0) }
     RootStructure.register()
     let opening = try RealmOpening(configuration)
     do throws(StorageError) {

@@ -67,6 +67,8 @@ final class ClassSchema: Sendable {
   let properties: [PropertyDescription]
   /// Those whose wrapper may hold a link.
   let linkProperties: [PropertyDescription]
+  /// Those whose mixed values may refer to lists and dictionaries of a Realm.
+  let mixedProperties: [PropertyDescription]
   let primaryKey: Int?
   /// Whether objects of the class live inside of others.
   let isEmbedded: Bool
@@ -110,6 +112,7 @@ final class ClassSchema: Sendable {
     self.name = name
     self.properties = properties
     linkProperties = Self.linkProperties(properties)
+    mixedProperties = Self.mixedProperties(properties)
     self.primaryKey = primaryKey
     self.isEmbedded = isEmbedded
     keyForm = .other
@@ -129,6 +132,7 @@ final class ClassSchema: Sendable {
     discovery.run()
     properties = discovery.properties
     linkProperties = Self.linkProperties(discovery.properties)
+    mixedProperties = Self.mixedProperties(discovery.properties)
     primaryKey = discovery.primaryKey
     keyForm = discovery.keyForm
     accessorImage = discovery.accessor.map(Self.image)
@@ -182,11 +186,14 @@ final class ClassSchema: Sendable {
 
   private struct Known {
     var schemas: [ObjectIdentifier: ClassSchema] = [:]
-    /// Classes whose schemas are being made, how often at once.
-    var beingMade: [ObjectIdentifier: Int] = [:]
+    /// Classes whose schemas are being made, and by which threads.
+    var beingMade: [ObjectIdentifier: [UInt64]] = [:]
   }
 
   private static let known = Monitor(Known())
+  /// Schemas out of `known` that are found without its lock: for hashes and ends of objects, which
+  /// many threads ask for at once.
+  private static let lockFree = FoundSchemas()
 
   /// The schema of a class whose objects are used; made at the first call, stops when the class
   /// cannot be stored.
@@ -207,11 +214,24 @@ final class ClassSchema: Sendable {
   ///
   /// An object of the class may end without one: it is made then.
   static func unlessBeingMade(_ objectClass: ObjectBase.Type) -> ClassSchema? {
+    if let schema = lockFree[objectClass] { return schema }
     let identifier = ObjectIdentifier(objectClass)
     let (schema, isBeingMade) = known.withLock {
       ($0.schemas[identifier], $0.beingMade[identifier] != nil)
     }
     if schema != nil || isBeingMade { return schema }
+    return examined(objectClass)
+  }
+
+  /// The schema of a class; nil for the instance that it is being made from here.
+  static func unlessMadeHere(_ objectClass: ObjectBase.Type) -> ClassSchema? {
+    if let schema = lockFree[objectClass] { return schema }
+    let identifier = ObjectIdentifier(objectClass)
+    let here = ThreadToken.current.rawValue
+    let (schema, isMadeHere) = known.withLock {
+      ($0.schemas[identifier], $0.beingMade[identifier]?.contains(here) == true)
+    }
+    if schema != nil || isMadeHere { return schema }
     return examined(objectClass)
   }
 
@@ -224,24 +244,79 @@ final class ClassSchema: Sendable {
     }
   }
 
+  private static func mixedProperties(
+    _ properties: [PropertyDescription]
+  ) -> [PropertyDescription] {
+    properties.filter { property in
+      guard property.codec.type == .any else { return false }
+      let declared = property.codec.declaredType
+      return declared == AnyRealmValue.self || declared == List<AnyRealmValue>.self
+        || declared == Map<String, AnyRealmValue>.self
+    }
+  }
+
   /// The schema of a class, with what keeps it from being stored; made at the first call.
   static func examined(_ objectClass: ObjectBase.Type) -> ClassSchema {
     let identifier = ObjectIdentifier(objectClass)
+    let here = ThreadToken.current.rawValue
     let found = known.withLock { known in
-      if known.schemas[identifier] == nil { known.beingMade[identifier, default: 0] += 1 }
+      if known.schemas[identifier] == nil { known.beingMade[identifier, default: []].append(here) }
       return known.schemas[identifier]
     }
     if let found { return found }
     // Made outside of the lock: it runs the class's own initializer. A second thread may make one
     // too.
     let schema = ClassSchema(objectClass)
-    return known.withLock { known in
-      let others = known.beingMade[identifier, default: 1] - 1
-      known.beingMade[identifier] = others > 0 ? others : nil
+    let kept: ClassSchema = known.withLock { known in
+      var makers = known.beingMade[identifier] ?? []
+      if let own = makers.lastIndex(of: here) { makers.remove(at: own) }
+      known.beingMade[identifier] = makers.isEmpty ? nil : makers
       if let first = known.schemas[identifier] { return first }
       known.schemas[identifier] = schema
       return schema
     }
+    lockFree.note(kept)
+    return kept
+  }
+}
+
+/// Schemas that are found without a lock, each in the slot of its class.
+///
+/// Only such that are kept for ever. Of several classes with one slot it has the first one's.
+private struct FoundSchemas: @unchecked Sendable {
+  // @unchecked: the memory is allocated once and only accessed as atomics.
+  private static let slotBits = 10
+  /// Addresses of schemas; 0 for none.
+  private let slots: UnsafeMutablePointer<Atomic<UInt>>
+
+  init() {
+    let count = 1 << Self.slotBits
+    slots = .allocate(capacity: count)
+    for index in 0..<count { (slots + index).initialize(to: Atomic(0)) }
+  }
+
+  private func slot(of objectClass: ObjectBase.Type) -> Int {
+    // Multiplied by an odd number that is as good as random: the upper bits depend on all.
+    let address = UInt64(UInt(bitPattern: ObjectIdentifier(objectClass)))
+    return Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> (64 - Self.slotBits))
+  }
+
+  /// The schema of a class; nil while there is none, and when another one has its slot.
+  ///
+  /// - Complexity: O(1), without a lock.
+  subscript(objectClass: ObjectBase.Type) -> ClassSchema? {
+    // Acquiring: pairs with the exchange in `note`.
+    let bits = slots[slot(of: objectClass)].load(ordering: .acquiring)
+    guard let address = UnsafeRawPointer(bitPattern: bits) else { return nil }
+    let schema = Unmanaged<ClassSchema>.fromOpaque(address)
+    return schema._withUnsafeGuaranteedRef { $0.objectClass == objectClass ? $0 : nil }
+  }
+
+  /// Notes a schema that is never let go.
+  func note(_ schema: ClassSchema) {
+    let address = UInt(bitPattern: Unmanaged.passUnretained(schema).toOpaque())
+    _ = slots[slot(of: schema.objectClass)].compareExchange(
+      expected: 0, desired: address, ordering: .acquiringAndReleasing)
   }
 }
 

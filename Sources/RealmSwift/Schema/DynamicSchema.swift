@@ -345,8 +345,8 @@ extension LinkInsertion {
       realm.requireLinkable(linked)
       return linked._key
     }
-    guard let binding = realm.classes.binding(named: target.pointee.binding.schema.name)
-    else { return nil }
+    let name = target.pointee.binding.schema.name
+    guard let binding = realm.classes.binding(storedName: name) else { return nil }
     return key(from: value, binding.schema.objectClass)
   }
 }
@@ -372,7 +372,7 @@ private func readOwnLink(_ object: ObjectBase, _ column: Int32) -> ObjectBase? {
   }
   return table.pointee.withRealm { realm in
     let name = dynamic.pointee.binding.schema.name
-    let target = realm.classes.binding(named: name).map { realm.table($0) } ?? dynamic
+    let target = realm.classes.binding(storedName: name).map { realm.table($0) } ?? dynamic
     return realm.accessor(target, ObjectKey(rawValue: key))
   }
 }

@@ -13,7 +13,7 @@ final class SchemaBindings: @unchecked Sendable {
   private let byTable: [TableBinding?]
   private let byClass: [ObjectIdentifier: TableBinding]
   private let byName: [String: TableBinding]
-  /// For dynamic accessors, by position of the class; made when first needed.
+  /// For dynamic accessors, by index; made when first needed.
   private let dynamic = Monitor<[Int: TableBinding]>([:])
   /// Whether dynamic accessors may change primary keys, as in a migration.
   private let changesKeys: Bool
@@ -51,11 +51,18 @@ final class SchemaBindings: @unchecked Sendable {
   /// The class of a stored or Swift name.
   func binding(named name: String) -> TableBinding? { byName[name] }
 
+  /// The class of a stored name; another class's name in Swift does not count.
+  func binding(storedName name: String) -> TableBinding? {
+    byName[name].flatMap { $0.schema.name == name ? $0 : nil }
+  }
+
   /// The binding, in these classes, of a class that is given by the binding of another Realm; stops
   /// when it is none of them.
   ///
   /// - Complexity: a comparison when the other Realm has the same classes.
   func own(_ binding: TableBinding) -> TableBinding {
+    // Without a table when that is gone: its objects are deleted, no reason to stop.
+    if binding.isForeign { return ownForeign(binding) ?? foreignBinding(like: binding) }
     let position = binding.index < bindings.count ? binding.index : binding.index - bindings.count
     if bindings.indices.contains(position) {
       // Never the other Realm's own, which ends with that Realm.
@@ -73,6 +80,10 @@ final class SchemaBindings: @unchecked Sendable {
     } else if let found = byClass[ObjectIdentifier(binding.schema.objectClass)] {
       return found
     }
+    stopForUnknown(binding)
+  }
+
+  private func stopForUnknown(_ binding: TableBinding) -> Never {
     misuse(
       .schema,
       "Object type '\(binding.schema.name)' is not managed by the Realm. If using a custom "
@@ -104,6 +115,18 @@ final class SchemaBindings: @unchecked Sendable {
     return made
   }
 
+  /// The binding of a foreign class that is kept at an index; made when first needed.
+  func keptForeign(at index: Int, _ make: (Int) -> TableBinding) -> TableBinding {
+    dynamic.withLock { dynamic in
+      if let known = dynamic[index] { return known }
+      let made = make(index)
+      // The file knows of no linking objects.
+      made.findOrigins { _ in nil }
+      dynamic[index] = made
+      return made
+    }
+  }
+
   /// The same classes in another schema of the file.
   func adopting(_ stored: StoredSchema) -> SchemaBindings {
     SchemaBindings(bindings.map(\.schema), stored)
@@ -117,11 +140,24 @@ final class SchemaBindings: @unchecked Sendable {
   }
 
   /// How the file's tables differ from the classes, in words; none when they fit.
-  var differences: [String] {
+  ///
+  /// - Parameter onlyReads: whether values are only read, for which less has to fit.
+  private func differences(_ onlyReads: Bool) -> [String] {
     bindings.flatMap { binding -> [String] in
       guard let table = binding.table else { return [] }
       return table.schema.changes(to: binding.schema.tableSchema)
+        .filter { !onlyReads || $0.concernsReading }
         .compactMap { $0.line(className: binding.schema.name) }
     }
+  }
+
+  /// What to say of a Realm that was opened with these classes when the file's tables no longer fit
+  /// them; nil when they do.
+  func complaint(for configuration: Realm.Configuration) -> String? {
+    let differences = differences(configuration.readOnly)
+    if differences.isEmpty { return nil }
+    return "The classes in '\(configuration.place)' have changed since the Realm was opened:\n"
+      + differences.map { "- \($0)" }.joined(separator: "\n")
+      + "\nClose every Realm of the file and open it with the new classes."
   }
 }

@@ -14,6 +14,15 @@ enum SchemaChange: Equatable {
   /// An index has come or gone, which needs no migration.
   case index(ColumnSchema)
 
+  /// Whether the values of a file that is only read cannot be read because of it.
+  var concernsReading: Bool {
+    switch self {
+    // What the classes do not have is not asked for, and nothing is added or deleted.
+    case .removed, .embedded, .index: return false
+    case .added, .retyped, .madeOptional, .madeRequired, .primaryKey: return true
+    }
+  }
+
   /// The difference in words; nil when it needs no migration.
   func line(className: String) -> String? {
     func property(_ column: ColumnSchema) -> String { "Property '\(className).\(column.name)'" }

@@ -2,6 +2,7 @@
 // classes that are embedded no more, when the property that held them changes its kind.
 import Foundation
 import RealmSwift
+import Storage
 import Synchronization
 import TestSupport
 import Testing
@@ -57,7 +58,47 @@ private class ListHolder: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+private class ZeroBefore: Object {
+  @Persisted var number = 0
+  override class func _realmObjectName() -> String? { "ObjectDefaultZero" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class ZeroBehind: Object {
+  @Persisted var number = 0
+  @Persisted var rating: Int? = 0
+  @Persisted var isOn: Bool? = false
+  @Persisted var weight: Double? = 0
+  @Persisted var text: String? = ""
+  @Persisted var data: Data? = Data()
+  @Persisted(indexed: true) var any: AnyRealmValue = .int(0)
+  @Persisted var nothing: Int?
+  @Persisted var plain: Int
+  override class func _realmObjectName() -> String? { "ObjectDefaultZero" }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct ObjectDefaultTests {
+  /// They were nil: zero and what is empty was taken for what a new column holds.
+  @Test func optionalPropertiesBeginWithZero() throws {
+    let folder = TemporaryFolder()
+    var configuration = folder.configuration("a.realm", [ZeroBefore.self])
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { for _ in 0..<300 { realm.create(ZeroBefore.self) } }
+    }
+    configuration.objectTypes = [ZeroBehind.self]
+    configuration.schemaVersion = 1
+    let realm = try Realm(configuration: configuration)
+    let objects = realm.objects(ZeroBehind.self)
+    #expect(objects.allSatisfy { $0.rating == 0 && $0.isOn == false && $0.weight == 0 })
+    #expect(objects.allSatisfy { $0.text?.isEmpty == true && $0.data?.isEmpty == true })
+    #expect(objects.allSatisfy { $0.any == .int(0) && $0.nothing == nil && $0.plain == 0 })
+    #expect(objects.where { $0.rating == 0 && $0.text == "" }.count == 300)
+    #expect(objects.where { $0.any == .int(0) }.count == 300)
+    #expect(try realm.checkInvariants().findings == [])
+  }
+
   /// They had a row and no values; and with two owners the second one stopped the process.
   @Test(arguments: [0, 1, 2, 5]) func objectsThatPropertiesBeginWithAreWhole(count: Int) throws {
     let folder = TemporaryFolder()

@@ -42,6 +42,24 @@ private enum ShorterForm {
   }
 }
 
+private enum LongerForm {
+  class Cat: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var name: String
+    @Persisted var age: Int
+    @Persisted var weight: Int
+  }
+}
+
+/// Links to a cat, which its Realm need not know.
+private class CatBox: Object {
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+  @Persisted var any: AnyRealmValue
+}
+
 /// Where two processes wait for each other, one by reading, one by writing.
 private struct ProcessMeeting: Sendable {
   let path: String
@@ -81,15 +99,23 @@ private struct ProcessMeeting: Sendable {
   }
 
   /// Opens the file with other classes on a thread, between the meetings of the other process.
-  private func changeClasses(_ path: String, _ types: [ObjectBase.Type], _ version: UInt64)
-    -> (thread: Platform.Thread, dissolve: () -> Void)
-  {
+  ///
+  /// - Parameter removed: a class that goes.
+  private func changeClasses(
+    _ path: String, _ types: [ObjectBase.Type], _ version: UInt64, without removed: String? = nil
+  ) -> (thread: Platform.Thread, dissolve: () -> Void) {
     let ready = ProcessMeeting(path + ".ready")
     let changed = ProcessMeeting(path + ".changed")
     let thread = startThread { [types] in
       ready.read()
       do {
-        let realm = try openRealm(Self.configuration(path, types, version))
+        var configuration = Self.configuration(path, types, version)
+        if let removed {
+          configuration.migrationBlock = { migration, _ in
+            migration.deleteData(forType: removed)
+          }
+        }
+        let realm = try openRealm(configuration)
         #expect(try realm.checkInvariants().findings == [])
       } catch {
         Issue.record(error)
@@ -154,5 +180,53 @@ private struct ProcessMeeting: Sendable {
     other.thread.joinInTime()
     let realm = try openRealm(Self.configuration(path, [ShorterForm.Cat.self], 1))
     #expect(realm.objects(ShorterForm.Cat.self).map(\.age) == [3])
+  }
+
+  /// A box with a cat, in a file whose Realm then only knows of the box.
+  private static func boxedCat(_ path: String) throws -> (Realm, CatBox, DynamicObject) {
+    do {
+      let whole = try openRealm(configuration(path, [PlainForm.Cat.self, CatBox.self]))
+      try whole.write {
+        let cat = whole.create(PlainForm.Cat.self, value: [1, "Tom", 3] as [Any])
+        whole.create(CatBox.self, value: ["any": cat])
+      }
+    }
+    let realm = try openRealm(configuration(path, [CatBox.self]))
+    let box = try #require(realm.objects(CatBox.self).first)
+    return (realm, box, try #require(box.any.dynamicObject))
+  }
+
+  /// All objects of the Realm were invalid then.
+  @Test func aForeignClassGetsAProperty() async throws {
+    let path = folder.file("a.realm")
+    let other = changeClasses(path, [LongerForm.Cat.self], 1)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let (realm, box, cat) = try OtherProcessTests.boxedCat(path)
+      #expect(cat["name"] as? String == "Tom")
+      ProcessMeeting(path + ".ready").write()
+      ProcessMeeting(path + ".changed").read()
+      #expect(realm.refresh())
+      #expect(!box.isInvalidated && !cat.isInvalidated && box.any.dynamicObject == cat)
+      #expect(cat["name"] as? String == "Tom" && cat["weight"] as? Int == 0)
+    }
+    other.dissolve()
+    other.thread.joinInTime()
+  }
+
+  /// To ask for an object of it stopped the process.
+  @Test func aForeignClassGoes() async throws {
+    let path = folder.file("a.realm")
+    let other = changeClasses(path, [CatBox.self], 1, without: "Cat")
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let (realm, _, cat) = try OtherProcessTests.boxedCat(path)
+      let (frozen, reference) = (cat.freeze(), ThreadSafeReference(to: cat))
+      ProcessMeeting(path + ".ready").write()
+      ProcessMeeting(path + ".changed").read()
+      #expect(realm.refresh())
+      #expect(cat.isInvalidated && frozen.thaw() == nil && realm.resolve(reference) == nil)
+      #expect(realm.objects(CatBox.self).first?.any == AnyRealmValue.none)
+    }
+    other.dissolve()
+    other.thread.joinInTime()
   }
 }

@@ -232,6 +232,17 @@ private enum OtherDogs {
     #expect(errorCode { _ = try Realm(configuration: configuration) } == .invalidDatabase)
     #expect(!exists("a.realm"))
     configuration.readOnly = true
-    #expect(errorCode { _ = try Realm(configuration: configuration) } == .fileNotFound)
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .invalidDatabase)
+    #expect(!exists("a.realm"))
+  }
+
+  /// The setting was passed over, and the file was missed.
+  @Test func aSeedMayOnlyBeRead() throws {
+    try makeFile("seed.realm", dogs: 2)
+    var configuration = folder.configuration("a.realm", [Dog.self])
+    configuration.readOnly = true
+    configuration.seedFilePath = URL(fileURLWithPath: folder.file("seed.realm"))
+    #expect(try Realm(configuration: configuration).objects(Dog.self).count == 2)
+    #expect(exists("a.realm"))
   }
 }

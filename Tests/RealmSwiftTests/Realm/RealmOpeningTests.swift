@@ -158,6 +158,51 @@ import Testing
     #expect(realm.object(ofType: Person.self, forPrimaryKey: 1) == nil)
   }
 
+  /// Nothing has to be changed for it, and a file that is only read cannot be migrated.
+  @Test func readOnlyNeedsNoOtherProperties() throws {
+    enum Before {
+      class ReadCat: Object {
+        @Persisted var age: Int
+        @Persisted var nicknames: List<String>
+        @Persisted var name: String
+        @Persisted var friend: ReadCat?
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+      }
+    }
+    enum After {
+      class ReadCat: Object {
+        @Persisted(indexed: true) var name: String
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+      }
+    }
+    enum Other {
+      class ReadCat: Object {
+        @Persisted var name: String
+        @Persisted var weight: Int
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+      }
+    }
+    do {
+      let realm = try Realm(configuration: folder.configuration("a.realm", [Before.ReadCat.self]))
+      try realm.write {
+        realm.create(Before.ReadCat.self, value: ["age": 3, "name": "Tom"] as [String: Any])
+      }
+    }
+    var configuration = folder.configuration("a.realm", [After.ReadCat.self])
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .schemaMismatch)
+    configuration.readOnly = true
+    do {
+      let realm = try Realm(configuration: configuration)
+      #expect(realm.objects(After.ReadCat.self).map(\.name) == ["Tom"])
+      #expect(realm.objects(After.ReadCat.self).where { $0.name == "Tom" }.count == 1)
+      #expect(realm.dynamicObjects("ReadCat")[0]["name"] as? String == "Tom")
+      #expect(realm.objects(After.ReadCat.self).freeze().first?.name == "Tom")
+    }
+    // What the file lacks cannot be read.
+    configuration.objectTypes = [Other.ReadCat.self]
+    #expect(errorCode { _ = try Realm(configuration: configuration) } == .schemaMismatch)
+  }
+
   @Test func aChangedClassNeedsAMigration() throws {
     enum Before {
       class Cat: Object {
