@@ -58,6 +58,13 @@ enum OwnNames<W: Workload> {
             + "there")
       }
     }
+    for flag in W.flags.compactMap({ ($0 as? any ToolFlag)?.ownFlag }) {
+      // A default is read like any other value, where the workload asks for it.
+      guard let standard = flag.standard, !standard.isEmpty else { continue }
+      do throws(UsageError) { _ = try flag.canonical(standard) } catch {
+        throw UsageError("\(place): the default of a flag is none of its values: \(error.message)")
+      }
+    }
     guard (1...1_024).contains(W.defaults.threads) else {
       throw UsageError("\(place): its default of threads is not between 1 and 1024")
     }

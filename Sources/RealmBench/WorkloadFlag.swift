@@ -76,15 +76,16 @@ extension Flag where Value == Int {
 }
 
 extension Flag where Value == Double {
-  /// A part of 1, as in `0.25`.
+  /// A part of 1, as in `0.25`, `25%` or `1/4`.
   public static func share(_ name: String, default standard: Double, _ help: String) -> Flag {
     Flag(name, "SHARE", help, standard: standard) { text, flag throws(UsageError) in
-      guard let share = Units.number(text[...]), share <= 1 else {
+      guard let share = Units.share(text), share <= 1 else {
         throw UsageError("\(flag) needs a share from 0 to 1, not '\(text)'")
       }
       return share
     } write: {
-      "\($0)"
+      // A small one has an exponent, as Swift writes it.
+      Units.text(share: $0)
     }
   }
 

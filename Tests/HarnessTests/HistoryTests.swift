@@ -156,6 +156,15 @@ import Testing
     // A lost update: both have read the same.
     #expect(
       try verdict([(21..<41, "ok", [r(2, 1), w(2, 3)])])?.contains("no single snapshot") == true)
+    // What somebody has seen whose transaction has ended is there for all who come later, although
+    // its writer goes on.
+    let writer = (31..<100, "ok", [r(2, 2), w(2, 3)])
+    #expect(try verdict([writer, (50..<60, "ok", [r(2, 2)])]) == nil)
+    let seen = (40..<45, "ok", [r(2, 3)])
+    #expect(try verdict([writer, seen, (50..<60, "ok", [r(2, 3)])]) == nil)
+    #expect(
+      try verdict([writer, seen, (50..<60, "ok", [r(2, 2)])])?.contains("no single snapshot")
+        == true)
     // What is not known to have ended may have happened.
     #expect(try verdict([(31..<40, "none", [w(1, 3)]), (50..<60, "ok", [r(1, 3)])]) == nil)
     #expect(try verdict([(31..<40, "none", [w(1, 3)]), (50..<60, "ok", [r(1, 1)])]) == nil)
@@ -252,6 +261,29 @@ import Testing
     #expect(longest == RecordingSession<ModelSession>.readsMax)
   }
 
+  /// A session that is opened while another one ends goes on with its parts.
+  @Test func sessionsThatComeAndGoLeaveTimeInItsOrder() throws {
+    let parts = folder.path + "/parts"
+    let engine = OpeningEngine()
+    let driver = RecordingDriver(engine, log: try HistoryLog(folder: parts))
+    var first: RecordingSession<ModelSession>? = try driver.openSession()
+    try first?.write { first?.insert(Self.row(0)) }
+    engine.whileOpening = {
+      try? first?.write { _ = first?.update(0, .all) { $0.stamp = 6 } }
+      first = nil
+    }
+    var second: RecordingSession<ModelSession>? = try driver.openSession()
+    #expect(first == nil)
+    var row = Row()
+    let isFound = second?.read(0, .all, into: &row)
+    #expect(isFound == true && row.stamp == 6)
+    second = nil
+    let path = folder.path + "/history.jsonl"
+    try HistoryMerge.join([parts], to: path)
+    let verdict = HistoryCheck.check(path)
+    #expect(verdict.damage == nil && verdict.violation == nil && verdict.writes == 2, "\(verdict)")
+  }
+
   @Test func aHistoryThatCannotBeWrittenEndsTheRun() throws {
     // As on a full disk: the parts lead to a device that takes nothing.
     let parts = folder.makeFolder("parts")
@@ -320,4 +352,23 @@ import Testing
       #expect(throws: UsageError.self) { try run("transfer --shard \(wrong)") }
     }
   }
+}
+
+/// The model engine, which does something while a session is opened.
+private final class OpeningEngine: EngineDriver, @unchecked Sendable {
+  // @unchecked: the test uses it on one thread.
+  static let name = "opening"
+  private let base = ModelEngine(bug: nil)
+  var whileOpening: () -> Void = {}
+
+  func openSession() throws -> ModelSession {
+    whileOpening()
+    return try base.openSession()
+  }
+
+  func statistics() throws -> EngineStatistics { try base.statistics() }
+  func glance() throws -> EngineStatistics { try base.glance() }
+  func checkInvariants() throws -> [String] { try base.checkInvariants() }
+  func close() {}
+  func deleteFiles() throws {}
 }

@@ -94,6 +94,23 @@ import Testing
     #expect(LatencyHistogram(percentileText: "1 0.5 3\n2 0.9 1") == nil)
   }
 
+  /// The largest value of a histogram stands for its bucket, in another one the bucket's end does.
+  @Test func whatIsTakenAwayIsFoundWhateverItsBucketIsCalled() throws {
+    let (done, leftOut, all) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
+    let (ended, waiting): ([UInt64], [UInt64]) = ([7, 5_000_001, 9_000_000], [6, 5_000_001])
+    for value in ended { done.record(value) }
+    for value in waiting { leftOut.record(value) }
+    all.add(done)
+    all.add(leftOut)
+    let read = try [all, leftOut].map {
+      try #require(LatencyHistogram(percentileText: $0.percentileText()))
+    }
+    let rest = read[0].without(read[1])
+    #expect(rest.count == 3 && rest.minimum == 7 && rest.maximum == 9_000_000)
+    #expect(rest.value(ofRank: 2, without: nil) == done.value(ofRank: 2, without: nil))
+    #expect(all.without(all).count == 0 && all.without(LatencyHistogram()).count == 5)
+  }
+
   @Test func lastLineHasPercentileOneAndNoInverse() {
     let histogram = LatencyHistogram()
     histogram.record(10, times: 3)

@@ -2,6 +2,7 @@
 // exact, and each way of telling them something else is found.
 import Foundation
 import Harness
+import Platform
 import TestSupport
 import Testing
 
@@ -34,6 +35,28 @@ import Testing
       #expect(result.ledger[invariant].checks > 0, "\(invariant.name) was never checked")
       #expect(result.ledger[invariant].violations == 0)
     }
+  }
+
+  /// How soon observers are told is measured whatever is checked.
+  @Test func withoutChecksTheTimesAreMeasuredAllTheSame() {
+    let result = outcome(nil, seconds: 0.4, until: { $0.hasDone([.notify, .write]) }) {
+      $0.invariants = []
+    }
+    #expect(result.status == .complete, "\(result.failure ?? "")")
+    #expect(result.collector.total(.measure, .notify)?.service.count ?? 0 > 0)
+    #expect(result.ledger[.exactChanges].checks == 0)
+  }
+
+  @Test func theBeginOfACommitIsThatOfNoOther() {
+    let commits = CommitBegins()
+    #expect(commits.time(of: 0) == nil && commits.time(of: 5) == nil)
+    commits.note(5)
+    let first = commits.time(of: 5)
+    #expect(first != nil && first! <= MonotonicClock().nanoseconds())
+    #expect(commits.time(of: 5 + CommitBegins.count) == nil)
+    commits.note(5 + CommitBegins.count)
+    #expect(commits.time(of: 5) == nil)
+    #expect(commits.time(of: 5 + CommitBegins.count)! >= first!)
   }
 
   @Test(arguments: ModelBug.ofObservers)
@@ -106,6 +129,11 @@ import Testing
     let content = Content(ids: [9, 2, 4, 8], stamps: [4: 5])
     #expect(copy.apply(Self.change([0, 2], [0, 3], [2]), content, place: "test") == nil)
     #expect(copy.newestStamp == 5)
+    var row = Row()
+    let newest = [Self.change([0, 2], [0, 3], [2]), Self.change([0, 2], [0, 9])].map {
+      $0.newestStamp(in: content, reading: &row)
+    }
+    #expect(newest == [5, 0])
     #expect(copy.compare(content, place: "test") == nil)
   }
 

@@ -99,11 +99,19 @@ import Testing
     #expect(due("calm") >= 38 && due("climb") >= 200 && due("storm") >= 95)
     #expect(cell("calm", "write", "target_rate_per_s") == 400)
     #expect(cell("climb", "write", "target_rate_per_s") == 1_100)
+    // Those that work in the phase, not all that the run has.
+    #expect(cell("calm", "read", "threads") == 1 && cell("climb", "read", "threads") == 2)
+    #expect(cell("storm", "write", "threads") == 1 && cell("calm", "write", "threads") == 2)
     let sum = ["calm", "climb", "storm"].compactMap { cell($0, "write", "count") }.reduce(0, +)
     #expect(cell("measure", "write", "count") == sum)
     #expect(cell("climb", "read", "count") ?? 0 > 0)
     // Nobody reads in the storm: at most what began before it.
     #expect(cell("storm", "read", "count") ?? 0 <= 2)
+    // What was counted between two phases belongs to one of them.
+    let phases = try MeasuredRun(folder: out).document.phases
+    func syncs(_ name: String) -> UInt64 { phases.first { $0.name == name }?.syncs ?? 0 }
+    #expect(syncs("calm") + syncs("climb") + syncs("storm") == syncs("measure"))
+    #expect(syncs("measure") > 0)
     let kept = try String(contentsOfFile: out + "/plan.json", encoding: .utf8)
     #expect(kept == Self.plan)
     let growth = try String(contentsOfFile: out + "/growth.csv", encoding: .utf8)
@@ -126,6 +134,57 @@ import Testing
     }
     // Behind its end it stays.
     #expect(abs(counts[11] - 900) <= 2)
+  }
+
+  /// From a rate at which the first gap is longer than the ramp, too, and down to one.
+  @Test(arguments: [(1, 1_000), (1_000, 1), (0.001, 400), (500, 500)] as [(Double, Double)])
+  func aRampHasAllOfItsOperations(from: Double, to: Double) {
+    let expected = 5 * (from + to)
+    for arrivals in Arrivals.allCases {
+      for offset in [0, 0.5] {
+        var schedule = ArrivalSchedule(
+          arrivals, ratePerSecond: from, start: 7, offset: offset,
+          random: RandomGenerator(seed: testSeed()), ramp: (to: to, nanoseconds: 10_000_000_000))
+        var count = 0.0
+        schedule.skip(until: 10_000_000_007) { due, more in
+          #expect(due >= 7 && due < 10_000_000_007)
+          count += Double(more)
+        }
+        // Of a random number the deviation is its root.
+        let tolerance = arrivals == .fixed ? 2 : 6 * expected.squareRoot()
+        #expect(abs(count - expected) <= tolerance, "\(arrivals), offset \(offset): \(count)")
+      }
+    }
+  }
+
+  /// What the command line says in the place of the plan is in the command, although it is usual.
+  @Test(arguments: [
+    (checked, "--pins 0 --check-rate 0.03125 --invariants all"), (checked, "--invariants full"),
+    (checked, "--invariants none"), (checked, "--ops 5 --warmup-ops 2"),
+    (#""pins": 5, "processes": 2"#, "--readers 0 --processes 1"),
+    (#""invariants": "full""#, "--check-rate 0.5"),
+  ])
+  func theCommandReplacesWhatThePlanSays(_ settings: String, _ flags: String) throws {
+    let path = try write(#"{"workload": "readers-writer", "settings": {\#(settings)}}"#)
+    let more = ["--dry-run", "--output", folder.path + "/out"]
+    let first = try run([path] + flags.split(separator: " ").map(String.init) + more).output
+    struct Resolved: Decodable { var command: String }
+    let command = try JSONDecoder().decode(Resolved.self, from: Data(first.utf8)).command
+    let again = try run(command.split(separator: " ").dropFirst(2).map(String.init) + more).output
+    #expect(again == first)
+    if flags.hasPrefix("--pins 0") {
+      #expect(command.contains("--pins 0 ") && command.contains("--invariants all"))
+    }
+  }
+
+  private static let checked =
+    #""pins": 5, "invariants": "I1,I2", "processes": 2, "check_rate": "1/2", "warmup": "1s""#
+
+  /// A value that is written like the plan is a value.
+  @Test func theNameOfThePlanMayStandTwice() throws {
+    let path = try write(Self.plan)
+    let (code, output, _) = try run([path, "--output", path, "--dry-run"])
+    #expect(code == .success && output.contains("plan.json"))
   }
 
   @Test func stepsEndByOperationsAndFlagsReplaceSettings() throws {
@@ -282,6 +341,33 @@ import Testing
       "1: thresholds: --threshold 'storm.write.count>1': 'storm' is no phase of this run, which "
         + "has no plan with phases"
     ),
+    (
+      "{\"workload\": \"readers-writer\", \"phases\": [{\"name\": \"a\", \"ops\": 5, "
+        + "\"read_rate\": \"5/s..9/s\"}]}",
+      "1: phases[0].read_rate: a ramp needs a duration, not ops"
+    ),
+    (
+      "{\"workload\": \"transfer\", \"background\": [\n{\"kind\": \"observer\",\n"
+        + "\"count\": 3}]}",
+      "3: background[0].count: means nothing to 'observer'; leave it out"
+    ),
+    (
+      "{\"workload\": \"transfer\", \"background\": [\n"
+        + "{\"kind\": \"observer\", \"every\": \"1s\"}]}",
+      "2: background[0].every: means nothing to 'observer'; leave it out"
+    ),
+    (
+      "{\"workload\": \"transfer\", "
+        + "\"background\": [{\"kind\": \"compaction\", \"count\": 3}]}",
+      "1: background[0].count: means nothing to 'compaction'; leave it out"
+    ),
+    (
+      "{\"workload\": \"transfer\", \"phases\": [{\"name\": \"idle\", \"duration\": \"1s\", "
+        + "\"writers\": 0}],\n\"thresholds\": [\"idle.write.service_p50_ns<5\"]}",
+      "2: thresholds: --threshold 'idle.write.service_p50_ns<5': no thread does 'write' in the phase "
+        + "'idle', so 'service_p50_ns' stays empty"
+    ),
+    ("{\"a\": \"\\u+123\"}", "1: \\u needs four hexadecimal digits"),
     (longPhases, "3: phases[1].duration: all phases so far are too long together"),
     ("{\"a\": \"x\ny\"}", "1: a text ends at the end of its line: a quote is missing"),
     ("{\"a\": 01}", "1: a number is not written that way"),

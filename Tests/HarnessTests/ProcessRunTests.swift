@@ -70,6 +70,53 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: out + "/data.realm"))
   }
 
+  /// Each of them reads the plan again, which asks for processes and judges the figures of all.
+  @Test func aPlanMayAskForProcesses() throws {
+    let plan = """
+      {"workload": "readers-writer",
+       "settings": {"processes": 2, "readers": 0, "objects": 500, "batch": 4, "ops": 300,
+                    "durability": "memory", "interval": "100ms", "warmup": "0s"},
+       "thresholds": ["write.count==300"]}
+      """
+    let path = folder.path + "/plan.json"
+    try plan.write(toFile: path, atomically: true, encoding: .utf8)
+    let out = folder.path + "/out"
+    let result = try run("\(path) --output \(out)")
+    #expect(result.code == .success, "\(result.errors)")
+    let document = try RunDocument(path: out + "/run.json")
+    #expect(document.transactions == 300 && document.settings.processes == 2)
+    #expect(document.thresholds.map(\.isMet) == [true])
+    let member = try RunDocument(path: out + "/process-002/run.json")
+    #expect(member.settings.processes == nil && member.thresholds.isEmpty)
+  }
+
+  /// The workload may stand behind a '--', and what is added for each process may not.
+  @Test func growthTellsTheWarmUpFromTheMeasuredPhase() throws {
+    // Longer, when a busy machine gave this process no turn.
+    for factor in [1, 4, 16] {
+      let result = try run(
+        "--objects 500 --batch 4 --durability memory --interval 50ms --readers 0 --processes 2 "
+          + "--warmup \(500 * factor)ms --duration \(500 * factor)ms --overwrite "
+          + "--output \(folder.path)/out -- readers-writer")
+      #expect(result.code == .success, "\(result.errors)")
+      let phases = try rows("growth.csv").map { $0["phase"] ?? "" }
+      #expect(phases.last == "measure" && phases == phases.sorted(by: >), "\(phases)")
+      if phases.first == "warmup" { return }
+    }
+    Issue.record("no row is of the warm-up")
+  }
+
+  /// Samples are joined at the end, without another row of growth.
+  @Test func noRowOfGrowthIsThereTwice() throws {
+    let out = folder.path + "/out"
+    let result = try run(
+      "readers-writer --objects 500 --durability memory --interval 1h --warmup 0s --readers 0 "
+        + "--ops 200 --processes 2 --output \(out)")
+    #expect(result.code == .success, "\(result.errors)")
+    #expect(try rows("growth.csv").count == 1)
+    #expect(try !rows("samples.csv").isEmpty)
+  }
+
   @Test func pinsOfAllProcessesStandInTheirGrowth() throws {
     let result = try run(
       "readers-writer \(Self.load) --processes 2 --writers 1 --readers 0 --pins 3 --pin-every 5 "

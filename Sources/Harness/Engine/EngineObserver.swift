@@ -38,4 +38,14 @@ package struct ObservedChange: Sendable {
   package var modifications: [Int] = []
 
   package init() {}
+
+  /// The largest stamp of the objects that are new or changed; 0 where there are none.
+  package func newestStamp(in content: any ObservedContent, reading row: inout Row) -> Int {
+    var newest = 0
+    for position in insertions + modifications where (0..<content.count).contains(position) {
+      content.read(position, into: &row)
+      newest = max(newest, row.stamp)
+    }
+    return newest
+  }
 }

@@ -153,12 +153,12 @@ package enum FileInspection {
   }
 
   /// Versions, space and tables; also of a file that is in use.
-  package static func describe(_ path: String) throws -> FileDescription {
+  package static func describe(_ path: String, key: [UInt8]? = nil) throws -> FileDescription {
     // First for reading: a file that is not there must not be made.
-    var description = try describeForReading(path)
+    var description = try describeForReading(path, key)
     // Who is stopped keeps the write lock for as long.
     if description.writer?.hasSuffix("stopped") == true { return description }
-    if let figures = try? openForWriting(path).statistics(countsRetained: true) {
+    if let figures = try? openForWriting(path, key).statistics(countsRetained: true) {
       description.commits = figures.commits
       description.liveVersions = max(description.liveVersions, figures.liveVersions)
       description.versions = versions(figures)
@@ -170,8 +170,10 @@ package enum FileInspection {
     return description
   }
 
-  private static func describeForReading(_ path: String) throws -> FileDescription {
-    let store = try Store.open(StoreOptions(path: path, isReadOnly: true))
+  private static func describeForReading(
+    _ path: String, _ key: [UInt8]?
+  ) throws -> FileDescription {
+    let store = try Store.open(StoreOptions(path: path, isReadOnly: true, encryptionKey: key))
     let snapshot = try store.pinNewest()
     let schema = try StoredSchema.load(snapshot.reader, root: snapshot.root)
     let figures = try store.statistics()

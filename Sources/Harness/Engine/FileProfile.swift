@@ -52,10 +52,12 @@ package struct FileProfile: Codable, Sendable {
 
   /// Looks at a file, which may be in use.
   ///
-  /// - Parameter samplesMax: objects of a class that are looked at.
-  package init(path: String, samplesMax: Int = 10_000) throws {
-    let description = try FileInspection.describe(path)
-    let realm = try Realm.opened(asStored: path)
+  /// - Parameters:
+  ///   - key: of an encrypted file.
+  ///   - samplesMax: objects of a class that are looked at.
+  package init(path: String, key: [UInt8]? = nil, samplesMax: Int = 10_000) throws {
+    let description = try FileInspection.describe(path, key: key)
+    let realm = try Realm.opened(asStored: path, encryptionKey: key)
     self.path = path
     version = realm.currentVersion
     classes = description.tables.map { table in

@@ -164,7 +164,8 @@ package struct HistoryCheck {
 
   /// The second pass: each transaction that is known to have happened against its snapshot.
   private mutating func judge(_ path: String) throws {
-    // The newest transaction that had ended, at each process's last invocation.
+    // The newest transaction that had ended, or that one which had ended has seen, at each
+    // process's last invocation.
     var acknowledged = 0
     var before: [Int: Int] = [:]
     var found: (String, [String])?
@@ -176,8 +177,7 @@ package struct HistoryCheck {
       let floor = before.removeValue(forKey: event.process) ?? 0
       guard event.type == "ok", found == nil else { return }
       found = judge(event, after: floor)
-      acknowledged = max(
-        acknowledged, event.value.filter { $0.f == "w" }.compactMap(\.value).max() ?? 0)
+      acknowledged = max(acknowledged, event.value.compactMap(\.value).max() ?? 0)
     }
     if let found { (verdict.violation, verdict.witness) = found }
   }
@@ -191,7 +191,7 @@ package struct HistoryCheck {
     var high = own.map { $0 - 1 } ?? Int.max
     var lowest =
       own.map { "it wrote as transaction \($0), so it stands on all before" }
-      ?? "what had ended before it began, up to transaction \(floor)"
+      ?? "what had ended or was seen before it began, up to transaction \(floor)"
     var highest = own.map { "its own number \($0)" } ?? ""
     let name = "process \(event.process), line \(event.index + 1)"
     for operation in event.value

@@ -52,11 +52,13 @@ package final class RecordingSession<Base: EngineSession>: EngineSession {
   private var running: [MicroOperation]?
 
   init(_ log: HistoryLog, _ open: () throws -> Base) throws {
-    movedAt = clock.nanoseconds()
-    base = try open()
     self.log = log
+    // First: what another session has noted in a part before it gave that back is earlier then than
+    // anything of this one.
     writes = try log.takePart()
     reads = try log.takePart()
+    movedAt = clock.nanoseconds()
+    base = try open()
   }
 
   deinit {

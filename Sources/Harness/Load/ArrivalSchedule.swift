@@ -31,17 +31,18 @@ package struct ArrivalSchedule: Sendable {
     self.start = start
     self.random = random
     position = 0
-    switch arrivals {
-    case .fixed: position = offset * meanGap
-    case .poisson: position = gap()
-    }
+    let distance = arrivals == .fixed ? offset : nextDistance()
+    position = moved(by: distance)
   }
 
   /// When the current operation is due.
   package var due: UInt64 { start + UInt64(min(position, Self.farthest)) }
 
   /// Moves to the next operation.
-  package mutating func advance() { position += gap() }
+  package mutating func advance() {
+    let distance = nextDistance()
+    position = moved(by: distance)
+  }
 
   /// Moves everything still due by a pause that was not the load's.
   package mutating func postpone(nanoseconds: UInt64) { position += Double(nanoseconds) }
@@ -53,12 +54,11 @@ package struct ArrivalSchedule: Sendable {
   package mutating func skip(
     until end: UInt64, _ body: (_ due: UInt64, _ count: UInt64) -> Void
   ) {
-    let expected = Double(end - min(due, end)) / meanGap
+    let expected = Double(end - min(due, end)) / shortestGap
     let together = max(1, (expected / 1_000_000).rounded(.down))
     while due < end {
-      let others = (together - 1) * meanGap
-      if together > 1, Double(end - due) > others + meanGap {
-        position += others
+      if together > 1, moved(by: together) < Double(end - start) {
+        position = moved(by: together - 1)
         body(due, UInt64(together))
       } else {
         body(due, 1)
@@ -67,17 +67,42 @@ package struct ArrivalSchedule: Sendable {
     }
   }
 
-  /// The mean gap at the present time.
-  private var meanGap: Double {
-    guard let ramp else { return min(1_000_000_000 / ratePerSecond, Self.farthest) }
-    let part = min(position / Double(ramp.nanoseconds), 1)
-    return min(1_000_000_000 / (ratePerSecond + (ramp.to - ratePerSecond) * part), Self.farthest)
+  /// How far the next operation lies behind this one, in operations of the mean.
+  private mutating func nextDistance() -> Double {
+    switch arrivals {
+    case .fixed: 1
+    case .poisson: -naturalLogarithm(1 - Double.random(in: 0..<1, using: &random))
+    }
   }
 
-  private mutating func gap() -> Double {
-    switch arrivals {
-    case .fixed: meanGap
-    case .poisson: -naturalLogarithm(1 - Double.random(in: 0..<1, using: &random)) * meanGap
+  /// The gap where the rate is at its highest.
+  private var shortestGap: Double {
+    min(1_000_000_000 / max(ratePerSecond, ramp?.to ?? 0), Self.farthest)
+  }
+
+  /// The position behind which so many operations of the mean lie between it and the present one.
+  ///
+  /// On a ramp that is where the area below it is as large: the gap at the present rate would pass
+  /// over most of a ramp that begins low.
+  private func moved(by operations: Double) -> Double {
+    guard let ramp else {
+      return position + operations * min(1_000_000_000 / ratePerSecond, Self.farthest)
     }
+    let length = Double(ramp.nanoseconds)
+    // Operations a nanosecond.
+    let (first, last) = (ratePerSecond / 1_000_000_000, ramp.to / 1_000_000_000)
+    let left = max(0, length - position)
+    let slope = (last - first) / length
+    let present = left > 0 ? first + slope * position : last
+    let onRamp = left * (present + last) / 2
+    let distance: Double
+    if operations < onRamp {
+      // The solution of `present * x + slope * x * x / 2 = operations` that loses no digits.
+      let root = max(0, present * present + 2 * slope * operations).squareRoot()
+      distance = 2 * operations / (present + root)
+    } else {
+      distance = left + (operations - onRamp) / last
+    }
+    return position + min(distance, Self.farthest)
   }
 }

@@ -59,7 +59,8 @@ package struct OperationMix: Equatable, Sendable {
       let words = part.split(separator: ":", omittingEmptySubsequences: false)
       guard words.count == 2, let operation = Operation(rawValue: String(words[0])),
         operations.contains(operation), percents[operation] == nil,
-        let percent = Int(words[1]), (1...100).contains(percent)
+        // `Int` alone would take a sign.
+        Units.isDigits(String(words[1])), let percent = Int(words[1]), (1...100).contains(percent)
       else { return nil }
       percents[operation] = percent
     }

@@ -70,6 +70,19 @@ package final class LatencyHistogram {
     highestBucket = max(highestBucket, other.highestBucket)
   }
 
+  /// Those that are not among others, which are all in it.
+  ///
+  /// Bucket by bucket: the value that stands for one depends on the largest of its histogram.
+  package func without(_ others: LatencyHistogram) -> LatencyHistogram {
+    let rest = LatencyHistogram()
+    guard count > 0 else { return rest }
+    for bucket in 0...highestBucket {
+      let taken = min(others.counts[bucket], counts[bucket])
+      rest.record(reportedValue(of: bucket), times: counts[bucket] - taken)
+    }
+    return rest
+  }
+
   /// Forgets everything recorded.
   package func reset() {
     guard count > 0 else { return }

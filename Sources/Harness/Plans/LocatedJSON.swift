@@ -211,7 +211,8 @@ private struct Reader {
   }
 
   private mutating func codeUnit() throws(LocatedJSON.SyntaxError) -> UInt32 {
-    guard position + 4 <= bytes.count,
+    // `UInt32` alone would take a sign.
+    guard position + 4 <= bytes.count, !"+-".utf8.contains(bytes[position]),
       let unit = UInt32(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16)
     else { throw error("\\u needs four hexadecimal digits") }
     position += 4

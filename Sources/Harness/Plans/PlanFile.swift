@@ -102,18 +102,30 @@ package struct PlanFile: Sendable {
     }
   }
 
+  /// Whether the command line says otherwise, by the same flag or by one that excludes it.
+  private static func isReplaced(_ name: String, _ value: String?, by flags: FlagValues) -> Bool {
+    if flags.has(name) { return true }
+    switch name {
+    // An end by time replaces one by count, and the other way round.
+    case "ops": return flags.has("duration")
+    case "duration": return flags.has("ops")
+    case "warmup": return flags.has("warmup-ops")
+    case "warmup-ops": return flags.has("warmup")
+    case "pin-every": return flags.has("pin-interval")
+    case "pin-interval": return flags.has("pin-every")
+    // Where every read is checked, or none, there is no rate of it.
+    case "check-rate": return ["full", "none"].contains(flags.first("invariants"))
+    case "invariants": return value == "full" && flags.has("check-rate")
+    default: return false
+    }
+  }
+
   /// The settings of the plan; flags of the command line replace its own.
   package func resolve(
     _ flags: FlagValues, commandLine: [String]
   ) throws(UsageError) -> (RunSettings, OutputChoices) {
-    // An end by time replaces one by count, and the other way round.
-    let pairs = [
-      "ops": "duration", "duration": "ops", "warmup": "warmup-ops", "warmup-ops": "warmup",
-      "pin-every": "pin-interval", "pin-interval": "pin-every",
-    ]
     var words: [String] = []
-    for (flag, value, _) in settings
-    where !flags.has(flag.name) && !(pairs[flag.name].map { flags.has($0) } ?? false) {
+    for (flag, value, _) in settings where !Self.isReplaced(flag.name, value, by: flags) {
       words.append("--\(flag.name)" + (value.map { "=\($0)" } ?? ""))
     }
     for (text, _) in thresholds { words.append("--threshold=\(text)") }
@@ -186,7 +198,7 @@ struct PlanFields {
   func refusal(_ name: String, _ text: String) -> UsageError { refusal(name, line, text) }
 
   mutating func take(_ name: String) -> LocatedJSON? {
-    known.append(name)
+    if !known.contains(name) { known.append(name) }
     guard let position = members.firstIndex(where: { $0.name == name }) else { return nil }
     return members.remove(at: position).value
   }

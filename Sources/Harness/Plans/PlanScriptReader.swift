@@ -87,8 +87,9 @@ struct PlanScriptReader {
     guard (step.durationNs == nil) != (step.operations == nil) else {
       throw fields.refusal("duration", "give either duration or ops")
     }
-    if step.operations != nil, let rate = step.rate, rate.fromPerS != rate.toPerS {
-      throw fields.refusal("rate", "a ramp needs a duration, not ops")
+    for (name, rate) in [("rate", step.rate), ("read_rate", step.readRate)] {
+      guard step.operations != nil, let rate, rate.fromPerS != rate.toPerS else { continue }
+      throw fields.refusal(name, "a ramp needs a duration, not ops")
     }
     return step
   }
@@ -145,6 +146,7 @@ struct PlanScriptReader {
           + "does not know (pins and compaction need none)")
     }
     let name = try fields.text("name")
+    try refuseUnused(kind, &fields)
     var load = BackgroundLoad(kind, name: name?.value)
     load.processes =
       try fields.value("processes") { text, flag throws(UsageError) in
@@ -162,6 +164,17 @@ struct PlanScriptReader {
       } ?? load.everyNs
     try fields.refuseOthers()
     return load
+  }
+
+  /// What would mean nothing to a load of this kind.
+  private func refuseUnused(
+    _ kind: BackgroundLoad.Kind, _ fields: inout PlanFields
+  ) throws(UsageError) {
+    for (name, isUsed) in [("count", kind.usesCount), ("every", kind.usesTime)] where !isUsed {
+      guard let given = fields.take(name) else { continue }
+      throw fields.refusal(
+        name, given.line, "means nothing to '\(kind.rawValue)'; leave it out")
+    }
   }
 
   private func fault(

@@ -66,6 +66,17 @@ package struct BackgroundLoad: Codable, Equatable, Sendable {
       case .pins, .compaction: false
       }
     }
+
+    /// Whether `count` says something: what observes has one observer, a copy is one.
+    package var usesCount: Bool {
+      switch self {
+      case .pins, .reader, .cache: true
+      case .observer, .compaction: false
+      }
+    }
+
+    /// Whether `every` says something: an observer is told when there is something to tell.
+    package var usesTime: Bool { self != .observer }
   }
 
   package var name: String

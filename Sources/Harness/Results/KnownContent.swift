@@ -25,6 +25,7 @@ enum KnownContent {
     switch name {
     case "plan.json": return keys(path, contain: ["workload"])
     case "merge.json": return keys(path, contain: ["schema_version", "parts"])
+    case HuntRecord.fileName: return keys(path, contain: ["kind", "shard"])
     case "bundle.json": return keys(path, contain: ["scenario", "schedule"])
     case "violation.txt": return text.contains(" violated: ")
     case "history.jsonl": return text.hasPrefix("{\"")

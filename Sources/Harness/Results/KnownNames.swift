@@ -8,7 +8,7 @@ enum KnownNames {
     "growth.csv", "invariants.csv", "events.csv", "compare.csv", "plan.json", "violation.txt",
     "history.jsonl", "raw-sync.tmp", "merge.json", "merged.csv", "hunt.csv", "bundle.json",
     "hunt-samples.csv", "schedule.txt", "history.tsv", "bugs.csv", "bugs.md", "plan.csv",
-    "plan.html", ProcessBoard.fileName, ResultsFolder.reserveName,
+    "plan.html", ProcessBoard.fileName, ResultsFolder.reserveName, HuntRecord.fileName,
   ]
   /// Folders of files that the folder above lists.
   static let folders: Set<String> = ["histograms", "history", "experiments", HuntBundle.images]
@@ -70,13 +70,16 @@ enum KnownNames {
   }
 
   static let ofHunt: Set = [
-    FolderManifest.fileName, "hunt.csv", "hunt-samples.csv", "bundle.json", "schedule.txt",
-    "history.tsv", "bugs.csv", "bugs.md",
+    FolderManifest.fileName, HuntRecord.fileName, "hunt.csv", "hunt-samples.csv", "bundle.json",
+    "schedule.txt", "history.tsv", "bugs.csv", "bugs.md",
   ]
   static let ofPlan: Set = [FolderManifest.fileName, "plan.csv", "plan.html", "raw-sync.tmp"]
   static let ofMerge: Set = [
     FolderManifest.fileName, "merge.json", "merged.csv", "summary.csv", "samples.csv",
     "growth.csv", "invariants.csv", "histograms/",
+  ]
+  static let ofMergedHunt: Set = [
+    FolderManifest.fileName, "merge.json", "hunt.csv", "hunt-samples.csv", "bugs.csv", "bugs.md",
   ]
 
   /// The run's own file, what its engine has beside it, and copies that a compaction makes.

@@ -103,7 +103,7 @@ package struct ResultTables {
     let count = figures.service.count
     var cells = start(
       operation.rawValue, phase.phase, isOpenLoop: isOpenLoop,
-      threads: settings.threads(of: operation), elapsed)
+      threads: settings.threads(of: operation, in: phase.phase), elapsed)
     let counts: Cells = [
       "count": String(count), "errors": String(figures.errors),
       "late": isOpenLoop ? String(figures.late) : nil,

@@ -27,12 +27,13 @@ package final class SeriesFiles {
     return file
   }
 
-  /// Adds the rows of one interval.
-  package func append(_ samples: [Sample], _ point: GrowthPoint) {
+  /// Adds the rows of one interval; of no interval, samples alone.
+  package func append(_ samples: [Sample], _ point: GrowthPoint?) {
     guard failure == nil else { return }
     do {
       let rows = samples.map { CSVTable.line(tables.sampleRow($0)) }.joined()
       try self.samples.write(contentsOf: Data(rows.utf8))
+      guard let point else { return }
       try growth.write(contentsOf: Data(CSVTable.line(tables.growthRow(point)).utf8))
     } catch {
       failure = error

@@ -112,19 +112,28 @@ package struct NotifyStorm<Driver: ObservingEngine>: Workload {
 }
 
 /// When the newest transactions began to commit.
-final class CommitBegins: Sendable {
-  private static let count = 4_096
-  private let times = Monitor([UInt64](repeating: 0, count: count))
-  private let clock = MonotonicClock()
-
-  func note(_ transaction: Int) {
-    let now = clock.nanoseconds()
-    times.withLock { $0[transaction % Self.count] = now }
+package final class CommitBegins: Sendable {
+  private struct Begin: Sendable {
+    var transaction = 0
+    var time: UInt64 = 0
   }
 
-  /// How long ago a transaction began to commit.
-  func age(of transaction: Int) -> UInt64 {
-    let now = clock.nanoseconds()
-    return now - min(now, times.withLock { $0[transaction % Self.count] })
+  /// How many of them are remembered.
+  package static let count = 65_536
+  private let begins = Monitor([Begin](repeating: Begin(), count: count))
+  private let clock = MonotonicClock()
+
+  package init() {}
+
+  package func note(_ transaction: Int) {
+    let begin = Begin(transaction: transaction, time: clock.nanoseconds())
+    begins.withLock { $0[transaction % Self.count] = begin }
+  }
+
+  /// When a transaction began to commit; nil when that is not known any more: another one has its
+  /// place.
+  package func time(of transaction: Int) -> UInt64? {
+    let begin = begins.withLock { $0[transaction % Self.count] }
+    return begin.transaction == transaction && begin.time > 0 ? begin.time : nil
   }
 }

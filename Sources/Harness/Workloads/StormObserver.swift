@@ -21,7 +21,8 @@ final class StormObserver<Driver: ObservingEngine>: Worker {
     var isEnded = false
     var calls = 0
     var checks: UInt64 = 0
-    var latencies: [UInt64] = []
+    var latencies: [(called: UInt64, nanoseconds: UInt64)] = []
+    var row = Row()
     var violation: Violation?
   }
 
@@ -48,20 +49,30 @@ final class StormObserver<Driver: ObservingEngine>: Worker {
     let place = "observer \(number) of part '\(part)'"
     let findings = Monitor(Findings())
     let isChecked = shared.plan.checks(.exactChanges)
-    let commits = commits
+    let (commits, clock) = (commits, MonotonicClock())
     let observer = try shared.driver.observe(part) { change, content in
+      // Before the content is looked at, which takes the longer the more objects there are.
+      let called = clock.nanoseconds()
       findings.withLock { findings in
         findings.calls += 1
-        guard findings.violation == nil, isChecked else { return }
+        guard findings.violation == nil else { return }
         if findings.isEnded {
-          findings.violation = Violation(
-            .exactChanges, "An observer was called after its end.", witness: [place])
+          if isChecked {
+            findings.violation = Violation(
+              .exactChanges, "An observer was called after its end.", witness: [place])
+          }
           return
         }
-        findings.checks += 1
-        findings.violation = findings.copy.apply(change, content, place: place)
-        let stamp = findings.copy.newestStamp
-        if !change.isFirst, stamp > 0 { findings.latencies.append(commits.age(of: stamp)) }
+        if isChecked {
+          findings.checks += 1
+          findings.violation = findings.copy.apply(change, content, place: place)
+        }
+        let stamp =
+          isChecked
+          ? findings.copy.newestStamp : change.newestStamp(in: content, reading: &findings.row)
+        if !change.isFirst, let begun = commits.time(of: stamp) {
+          findings.latencies.append((called, called - min(begun, called)))
+        }
       }
       findings.notifyAll()
     }
@@ -96,7 +107,14 @@ final class StormObserver<Driver: ObservingEngine>: Worker {
       return (findings.checks, findings.latencies, findings.violation)
     }
     if checks > 0 { ledger.count(.exactChanges, checks: checks) }
-    for latency in latencies { pace.measurements.figures[0].service.record(latency) }
+    // Phase by phase: each other one than the thread's takes figures of its own.
+    var rest = latencies[...]
+    while let first = rest.first {
+      let phase = pace.phase(at: first.called)
+      let together = rest.prefix { pace.phase(at: $0.called) == phase }
+      pace.record(0, in: phase, lasting: together.map { $0.nanoseconds })
+      rest = rest.dropFirst(together.count)
+    }
     if let violation { throw violation }
   }
 }

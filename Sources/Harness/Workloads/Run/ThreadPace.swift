@@ -413,6 +413,16 @@ package struct ThreadPace {
     }
   }
 
+  /// The phase of a moment.
+  package func phase(at time: UInt64) -> Phase? { control.phase(at: time) }
+
+  /// Records what was done elsewhere and not by turns, and ended in a phase.
+  package func record(_ operation: Int, in phase: Phase?, lasting nanoseconds: [UInt64]) {
+    record(in: phase) { figures in
+      for value in nanoseconds { figures[operation].service.record(value) }
+    }
+  }
+
   /// Records in the figures of a phase, which the thread may have left since; nil = the present
   /// one.
   @inline(__always)

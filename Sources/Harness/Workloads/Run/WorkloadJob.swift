@@ -117,7 +117,7 @@ package struct WorkloadJob<Driver: EngineDriver> {
         driver, versions: settings.member?.board.versions ?? VersionLog())
       return WorkloadRun(
         workload, settings: settings, interruption: interruption, progress: progress,
-        companions: companions, series: series.append
+        companions: companions, series: { series.append($0, $1) }
       ).run()
     }
     let boardPath = folder.path + "/" + ProcessBoard.fileName

@@ -379,8 +379,10 @@ package final class WorkloadRun<Driver: EngineDriver> {
       let start = clock.nanoseconds()
       if let running {
         let end = control.stoppedAt
+        // The same counters: what happens while they are asked for again would be of both phases.
         endPhase(
-          running.phase, start: running.start, before: running.before, end: end == 0 ? start : end)
+          running.phase, start: running.start, before: running.before, after: before,
+          end: end == 0 ? start : end)
       }
       control.begin(phase, at: start, operations: operations)
       if let running { endInterval(running.phase, at: start, waitsForThreads: true) }
@@ -389,6 +391,7 @@ package final class WorkloadRun<Driver: EngineDriver> {
       if phase == .measure || phase == .step(0) {
         workload.shared.note(fileBytesBefore: before.fileBytes)
         companions?.begin(at: start)
+        settings.member?.board.noteMeasured()
       }
       guard follow(phase, start: start, length: operations == nil ? length : nil, operations)
       else { break }
@@ -478,14 +481,15 @@ package final class WorkloadRun<Driver: EngineDriver> {
   }
 
   private func endPhase(
-    _ phase: Phase, start: UInt64, before: EngineStatistics, end: UInt64? = nil
+    _ phase: Phase, start: UInt64, before: EngineStatistics, after: EngineStatistics? = nil,
+    end: UInt64? = nil
   ) {
     outcome.phases.append(
       PhaseOutcome(
         // Whoever fails before a phase begins has stopped the run earlier than that.
         phase: phase, start: start,
         elapsedSeconds: Double(max(end ?? clock.nanoseconds(), start) - start) / 1e9,
-        before: before, after: statistics(withinNanoseconds: 10_000_000_000)))
+        before: before, after: after ?? statistics(withinNanoseconds: 10_000_000_000)))
   }
 
   private func endInterval(_ phase: Phase, at now: UInt64, waitsForThreads: Bool = false) {

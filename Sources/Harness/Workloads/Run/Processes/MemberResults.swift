@@ -122,16 +122,3 @@ struct MemberResults {
     }
   }
 }
-
-extension LatencyHistogram {
-  /// Those that are not among others, which are all in it.
-  func without(_ others: LatencyHistogram) -> LatencyHistogram {
-    var counts: [UInt64: UInt64] = [:]
-    others.forEachBucket { counts[$0] = $1 }
-    let rest = LatencyHistogram()
-    forEachBucket { value, count in
-      rest.record(value, times: count - min(count, counts[value] ?? 0))
-    }
-    return rest
-  }
-}

@@ -15,7 +15,7 @@ package final class ProcessRun<Driver: EngineDriver> {
   private let tool: String
   private let interruption: any Interruption
   private let progress: ProgressLine
-  private let series: ([Sample], GrowthPoint) -> Void
+  private let series: ([Sample], GrowthPoint?) -> Void
   private let clock = MonotonicClock()
   private let probe: StatisticsProbe<Driver>
   private var lock: LockWatch<Driver>
@@ -36,7 +36,7 @@ package final class ProcessRun<Driver: EngineDriver> {
   package init(
     _ workload: any Workload<Driver>, settings: RunSettings, arguments: [String], path: String,
     folder: ResultsFolder, tool: String, interruption: any Interruption, progress: ProgressLine,
-    series: @escaping ([Sample], GrowthPoint) -> Void
+    series: @escaping ([Sample], GrowthPoint?) -> Void
   ) {
     self.workload = workload
     self.settings = settings
@@ -132,13 +132,14 @@ package final class ProcessRun<Driver: EngineDriver> {
       "processes", "output", "path", "baseline", "save-baseline", "threshold", "format", "replicas",
       "overwrite", "keep-file", "strict",
     ]
+    // Behind a '--' of the user's they would be words like its workload.
     let words =
-      FlagValues.words(arguments, without: ofAll, known: RunFlags.known)
-      + ["--path", path, "--keep-file"]
+      ["--path", path, "--keep-file"]
+      + FlagValues.words(arguments, without: ofAll, known: RunFlags.known)
     for number in 1...settings.processes {
       children.append(
         try ChildProcess(
-          tool, ["run"] + words + ["--output", folder(of: number)], isSilent: true,
+          tool, ["run", "--output", folder(of: number)] + words, isSilent: true,
           environment: ProcessMember.environment(
             number: number, of: settings.processes, board: boardPath)))
     }
@@ -234,7 +235,7 @@ package final class ProcessRun<Driver: EngineDriver> {
     var whole = statistics
     whole.writtenBytes = nil
     let point = GrowthPoint(
-      phase: .measure, elapsedSeconds: Double(now - began) / 1e9, statistics: whole,
+      phase: phase(board), elapsedSeconds: Double(now - began) / 1e9, statistics: whole,
       pins: children.indices.reduce(0) { sum, position in
         children[position].isRunning ? sum + board.pins(of: position + 1) : sum
       },
@@ -242,6 +243,12 @@ package final class ProcessRun<Driver: EngineDriver> {
       transactions: workload.shared.versions.transactions)
     outcome.growth.append(point)
     series([], point)
+  }
+
+  /// What they are doing: those who are to measure do not begin before they have warmed up.
+  private func phase(_ board: ProcessBoard) -> Phase {
+    let warmsUp = settings.warmupNanoseconds > 0 || settings.warmupOperations != nil
+    return warmsUp && !board.isMeasured ? .warmup : .measure
   }
 
   private func showProgress(since start: UInt64, _ now: UInt64) {
@@ -360,10 +367,10 @@ package final class ProcessRun<Driver: EngineDriver> {
 
   private func append(_ sample: Sample) { pending.append(sample) }
 
-  /// The samples stand in one table, with the last row of growth.
+  /// The samples stand in one table; the rows of growth are there.
   private func flush() {
-    guard let last = outcome.growth.last, !pending.isEmpty else { return }
-    series(pending, last)
+    guard !pending.isEmpty else { return }
+    series(pending, nil)
     pending = []
   }
 

@@ -68,6 +68,14 @@ package final class ProcessBoard: Sendable {
   /// Lets all that are ready begin.
   func begin() { hasBegun.pointee.store(1, ordering: .releasing) }
 
+  private var measured: UnsafeMutablePointer<Atomic<UInt64>> { shared.words + 2 }
+
+  /// Called by each process when its measured phase begins.
+  func noteMeasured() { measured.pointee.store(1, ordering: .relaxed) }
+
+  /// Whether one has begun to measure.
+  var isMeasured: Bool { measured.pointee.load(ordering: .relaxed) != 0 }
+
   /// Called by a process once its threads are ready; false when it is told to end instead.
   func waitForBegin(_ interruption: any Interruption) -> Bool {
     ready.pointee.add(1, ordering: .acquiringAndReleasing)
