@@ -528,6 +528,21 @@ import Testing
     #expect(!manager.fileExists(atPath: left) && manager.fileExists(atPath: mine + "/run.json"))
   }
 
+  /// A number of blocks took ten minutes at most, whatever it was.
+  @Test func blocksThatAreAskedForEndByTheirNumberOrTheBudgetThatIsGiven() throws {
+    #expect(CompareVerb.usualBudget(hasCount: true) == .max)
+    #expect(CompareVerb.usualBudget(hasCount: false) == 600_000_000_000)
+    let base = try program("base", try runs.make("prepared", Self.usual))
+    let words = ["--blocks", "7", "--executables", base, base, "--", "readers-writer"]
+    let all = try compare(words)
+    #expect(all.code == .success && all.errors.contains("block 7: "), "\(all.errors)")
+    #expect(!all.errors.contains("block 8: "))
+    let few = try compare(["--budget", "1ms"] + words + ["--ops", "1", "--warmup-ops", "1"])
+    #expect(few.output.contains("7 were asked for: give --budget "), "\(few.output)")
+    let none = refusal(["--budget", "0s"] + words)
+    #expect(none == "--budget is 0; leave it out for all of --blocks")
+  }
+
   @Test func blocksLieBesideTheResultsAndTooFewDecideNothing() throws {
     let base = try program("base", try runs.make("prepared", Self.usual))
     let slow = try program(

@@ -203,6 +203,52 @@ import Testing
     #expect(Set(schedules) == [first, bundle.schedule])
   }
 
+  /// One that this build cannot repeat kept all behind it from being repeated.
+  @Test func keptSchedulesAreRepeatedAndThoseThatCannotBeAreNamed() throws {
+    let path = folder.path + "/out"
+    _ = try hunt("--scenario lost-update --output \(path) --no-progress")
+    var bundle = try HuntBundle.read(path)
+    let corpus = folder.path + "/corpus"
+    try bundle.keep(in: corpus)
+    bundle.scenario = "a-program-that-is-gone"
+    try bundle.keep(in: corpus)
+    try "{".write(toFile: corpus + "/aaa.json", atomically: true, encoding: .utf8)
+    let collected = CollectedOutput()
+    let code = try HuntVerb.replayCorpus(in: corpus, collected.console())
+    #expect(code == .invariantViolated)
+    #expect(collected.output.contains("lost-update: fails as before"))
+    #expect(collected.output.contains("3 kept schedules, 1 of them fail, 2 of them are left out"))
+    let named = ["/aaa.json' is left out: ", "this build has no program 'a-program-that-is-gone'"]
+    for words in named {
+      #expect(collected.errors.contains(words), "\(collected.errors)")
+    }
+    // Nothing fails, but not all was looked at.
+    for name in try FileManager.default.contentsOfDirectory(atPath: corpus)
+    where name.hasPrefix("lost-update") {
+      try FileManager.default.removeItem(atPath: corpus + "/" + name)
+    }
+    let rest = try HuntVerb.replayCorpus(in: corpus, CollectedOutput().console())
+    #expect(rest == .inconclusive)
+    let none = try HuntVerb.replayCorpus(in: folder.path + "/none", CollectedOutput().console())
+    #expect(none == .success)
+  }
+
+  @Test func failuresOfPlantedBugsAreNotKept() throws {
+    let path = folder.path + "/out"
+    _ = try hunt("--scenario lost-update --output \(path) --no-progress")
+    var bundle = try HuntBundle.read(path)
+    let (broken, sound) = (
+      try #require(HuntProgram.named("lost-update")),
+      try #require(HuntProgram.named("lost-update/mended"))
+    )
+    bundle.plantedBug = nil
+    #expect(bundle.isToBeKept(of: sound) && !bundle.isToBeKept(of: broken))
+    bundle.plantedBug = "loseCommit"
+    #expect(!bundle.isToBeKept(of: sound))
+    (bundle.plantedBug, bundle.schedule) = (nil, "")
+    #expect(!bundle.isToBeKept(of: sound))
+  }
+
   @Test func aNearNameIsNamed() {
     #expect(
       throws: UsageError("--scenario: there is no 'lost-updat'; did you mean 'lost-update'?")

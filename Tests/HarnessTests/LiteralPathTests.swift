@@ -71,6 +71,11 @@ import Testing
     }
     let replicas = try tool(Self.run + ["--output=\(name)/c", "--replicas=2"])
     #expect(replicas.code == 0 && exists(name + "/c/replica-002/run.json"), "\(replicas.errors)")
+    let behind: [String] =
+      ["run"] + Array(Self.run.dropFirst(2))
+      + ["--output=\(name)/d", "--replicas=2", "--", "readers-writer"]
+    let others = try tool(behind)
+    #expect(others.code == 0 && exists(name + "/d/replica-002/run.json"), "\(others.errors)")
     let file = name + "/a/data.realm"
     for verb in ["check", "inspect"] {
       let result = try tool([verb, "--", file])

@@ -231,7 +231,7 @@ import Testing
     #expect(try tool("run readers-writer --help").output.contains("--refresh-every"))
     #expect(try tool("run transfer --help").output.contains("The total never"))
     #expect(try !tool("run transfer --help").output.contains("--read-keys"))
-    #expect(try tool("run mixed --help").output.contains("(zipf:0.99)"))
+    #expect(try tool("run mixed --help").output.contains("(zipf:0.99; latest with --mix D)"))
     #expect(throws: UsageError.self) { try tool("run nothing --help") }
     #expect(try tool("check --help").code == .success)
     #expect(try tool("--version").output.hasPrefix("realm-bench "))

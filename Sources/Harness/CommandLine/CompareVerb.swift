@@ -19,10 +19,13 @@ package enum CompareVerb: VerbDescription {
     .init(
       "duet", nil,
       "with --executables: both at once, each on a core; for one thread that does not sync"),
-    .init("budget", "TIME", "with --executables: stop after this time (10m)"),
+    .init(
+      "budget", "TIME",
+      "with --executables: stop after this time (10m; with --blocks when these have been run)"),
     .init(
       "blocks", "N",
-      "with --executables: run so many, decided or not; with --resample: at most so many a gate"),
+      "with --executables: run so many, decided or not, if --budget does not end it before; with "
+        + "--resample: at most so many a gate"),
     .init(
       "every-row", nil, "go on until every gate row is decided, although one is worse"),
     .init(
@@ -373,7 +376,10 @@ package enum CompareVerb: VerbDescription {
     }
     let budget = try values.first("budget").map { try Units.nanoseconds($0, flag: "--budget") }
     if let budget {
-      guard budget > 0 else { throw UsageError("--budget is 0; leave it out for 10m") }
+      guard budget > 0 else {
+        let instead = values.has("blocks") ? "all of --blocks" : "10m"
+        throw UsageError("--budget is 0; leave it out for \(instead)")
+      }
       try refuseShort(budget, plan, isDuet: values.has("duet"))
     }
     let seed = try seed(values)
@@ -392,12 +398,16 @@ package enum CompareVerb: VerbDescription {
     let blocks = try PairedBlocks(
       baseline: try LiteralPath.path(values.positional[0], of: "compare"),
       candidate: try LiteralPath.path(values.positional[1], of: "compare"), plan: plan,
-      in: place, budgetNanoseconds: budget ?? 600_000_000_000, seed: seed, rules: rules,
-      isDuet: values.has("duet"), count: try values.first("blocks").map(blockCount))
+      in: place, budgetNanoseconds: budget ?? usualBudget(hasCount: values.has("blocks")),
+      seed: seed, rules: rules, isDuet: values.has("duet"),
+      count: try values.first("blocks").map(blockCount))
     return try blocks.run(interruption: interruption) { line in
       if !values.has("quiet") { console.note(line) }
     }
   }
+
+  /// How long blocks are run where nobody has said it: a number of them takes what it takes.
+  package static func usualBudget(hasCount: Bool) -> UInt64 { hasCount ? .max : 600_000_000_000 }
 
   /// Refuses a budget in which not even one block can end.
   ///

@@ -6,6 +6,16 @@ internal import Foundation
 enum EncryptionKeyFile {
   private static let keyLength = 64
 
+  /// The flag of all verbs that look at a file.
+  static let flag = FlagDefinition(
+    "encryption-key", "FILE", "has the key of encrypted files: 64 bytes or 128 hex digits")
+
+  /// The key that the flag leads to; nil without it.
+  static func key(of values: FlagValues) throws(UsageError) -> [UInt8]? {
+    guard let path = values.first(flag.name) else { return nil }
+    return try read(path)
+  }
+
   /// - Parameter path: of a file with the 64 bytes of the key, or 128 hex digits.
   static func read(_ path: String) throws(UsageError) -> [UInt8] {
     let bytes: [UInt8]

@@ -14,7 +14,8 @@ package enum ExplainVerb: VerbDescription {
     The way of a query on a file, which may be in use: the index, links or scan that were chosen and
     what each would cost, what is asked of each object, how many were looked at and found, and the
     time of each step. PREDICATE is text as 'filter' takes it; TRUEPREDICATE means all objects. The
-    query runs --repetitions times, and the shortest times are shown.
+    query runs --repetitions times, and the shortest times are shown. An encrypted file needs
+    --encryption-key.
 
       realm-bench explain app.realm Person "age > 30 AND name BEGINSWITH 'A'" --sort age
 
@@ -26,6 +27,7 @@ package enum ExplainVerb: VerbDescription {
     .init(
       "sort", "KEYPATH", isRepeatable: true, "order the results by this; a leading '-' descends"),
     .init("repetitions", "N", "how often the query runs (3)"),
+    EncryptionKeyFile.flag,
     .init("format", "text|json|markdown", "form of the result (text)"),
     .init("help", nil, "show this"),
   ]
@@ -73,9 +75,10 @@ package enum ExplainVerb: VerbDescription {
     }
     let path = try RealmFilePath.one(
       try LiteralPath.path(values.positional[0], of: "explain"), verb: "explain")
+    let key = try EncryptionKeyFile.key(of: values)
     let realm: Realm
     do {
-      realm = try Realm.opened(asStored: path)
+      realm = try Realm.opened(asStored: path, encryptionKey: key)
     } catch {
       console.note("error: cannot open '\(path)': \(error.explanation)")
       return .failed

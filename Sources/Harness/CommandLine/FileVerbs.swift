@@ -39,7 +39,7 @@ package enum CheckVerb: VerbDescription {
     .init("rate", "SIZE", "with --continuous: bytes to read a second (16MiB)"),
     .init("pause", "DURATION", "with --continuous: from one round to the next (1s)"),
     .init("rounds", "N", "with --continuous: end after so many (endless)"),
-    .init("encryption-key", "FILE", "has the key of encrypted files: 64 bytes or 128 hex digits"),
+    EncryptionKeyFile.flag,
     .init("format", "text|json|markdown", "form of the result (text)"),
     .init("help", nil, "show this"),
   ]
@@ -67,7 +67,7 @@ package enum CheckVerb: VerbDescription {
     }
     // All of them before the first one is looked at.
     let work = try values.paths("check").flatMap(Self.work)
-    let key = try values.first("encryption-key").map(EncryptionKeyFile.read)
+    let key = try EncryptionKeyFile.key(of: values)
     for flag in ["rate", "pause", "rounds"] { try values.refuse(flag, without: "continuous") }
     guard values.has("continuous") else {
       let items = work.map { Item($0, key: key) }
@@ -245,9 +245,11 @@ package enum InspectVerb: VerbDescription {
     Versions, space and tables of a file, or of the file in a results folder; also of one in use.
     With --profile what its objects are like instead: how many, sizes of texts, data and collections,
     how many are missing, and a run that resembles them. No value is shown.
+    An encrypted file needs --encryption-key.
     """
   package static let flags: [FlagDefinition] = [
     .init("profile", nil, "numbers and sizes of the objects, from up to 10,000 of each class"),
+    EncryptionKeyFile.flag,
     .init("format", "text|json|markdown", "form of the result (text)"),
     .init("help", nil, "show this"),
   ]
@@ -265,17 +267,18 @@ package enum InspectVerb: VerbDescription {
         "inspect needs the path of one Realm file, or of a results folder of 'run --keep-file'")
     }
     let path = try RealmFilePath.one(paths[0], verb: "inspect")
+    let key = try EncryptionKeyFile.key(of: values)
     return try EndingStops.during(name, console) {
-      try look(at: path, isProfile: values.has("profile"), format, console)
+      try look(at: path, key, isProfile: values.has("profile"), format, console)
     }
   }
 
   private static func look(
-    at path: String, isProfile: Bool, _ format: FileFormat, _ console: Console
+    at path: String, _ key: [UInt8]?, isProfile: Bool, _ format: FileFormat, _ console: Console
   ) throws -> ExitCode {
     do {
       if isProfile {
-        let profile = try FileProfile(path: path)
+        let profile = try FileProfile(path: path, key: key)
         switch format {
         case .json: console.printRaw(try encodeJSON(profile))
         case .text: console.printRaw(text(profile, isMarkdown: false))
@@ -283,7 +286,7 @@ package enum InspectVerb: VerbDescription {
         }
         return .success
       }
-      let description = try FileInspection.describe(path)
+      let description = try FileInspection.describe(path, key: key)
       switch format {
       case .json: console.printRaw(try encodeJSON(description))
       case .text: console.printRaw(text(description))

@@ -4,9 +4,15 @@ internal import Foundation
 /// The verb `list`.
 package enum ListVerb: VerbDescription {
   package static let name = "list"
-  package static let arguments = "[workloads|invariants|bugs|engines]"
+  package static let arguments = "[\(subjects.joined(separator: "|"))]"
   package static let summary = "what there is"
-  package static let usage = "realm-bench list [\(subjects.joined(separator: "|"))] [flags]"
+  package static let usage = """
+    realm-bench list \(arguments) [flags]
+
+    Workloads of 'run', scenarios of 'hunt', invariants that are checked, bugs that a build can
+    plant in the engine, and engines; without a word all of them. Bugs are listed only by builds
+    that have them: 'scripts/hunt list bugs' makes one and asks it.
+    """
   package static var words: [String] { subjects }
 
   package static let flags: [FlagDefinition] = [
@@ -74,8 +80,9 @@ package enum ListVerb: VerbDescription {
     }
     if subject == "bugs" && bugs == nil {
       throw UsageError(
-        "this build has no planted bugs; 'scripts/hunt' makes one that has, and "
-          + "'scripts/hunt list bugs' lists them")
+        "list: this build has no planted bugs; 'scripts/hunt list bugs' makes one that has, and "
+          + "lists them (its own command is 'swift build -c release --product realm-bench --traits "
+          + "Jemalloc,PlantedBugs,ControlledScheduling')")
     }
     let format: FileFormat = try flags.choice("format") ?? .text
     let lists = entries(bugs: bugs).filter { subject == nil || $0.0 == subject }

@@ -1,11 +1,12 @@
-// `realm-bench merge`: shards of one run, from many machines, joined into one results folder.
+// `realm-bench merge`: shards of one run or hunt, from many machines, joined into one results
+// folder.
 internal import Foundation
 
 /// The verb `merge`.
 package enum MergeVerb: VerbDescription {
   package static let name = "merge"
   package static let arguments = "FOLDER ... -o FOLDER"
-  package static let summary = "join shards of one run: histograms added, never averaged"
+  package static let summary = "join shards of one run or hunt: added up, never averaged"
   package static let usage = """
     realm-bench merge FOLDER ... -o FOLDER
 
@@ -16,6 +17,10 @@ package enum MergeVerb: VerbDescription {
     replicas. Folders of other work, other builds, twice the same run or shard, and shards of different
     runs are refused; so are interrupted runs, and runs that lack a histogram, without --partial.
     Shards that are missing are named.
+
+    Folders of 'hunt --shard K/N', and of its score, are joined likewise: their tables below each
+    other, each shard a folder for 'replay'. All N are needed, once each and of one hunt (seed,
+    strategy, scenario, duration); --partial takes those that there are. Hunts and runs do not mix.
 
       realm-bench merge shard-1 shard-2 shard-3 -o joined
     """
@@ -53,6 +58,7 @@ package enum MergeVerb: VerbDescription {
       // Its own input would be replaced.
       throw UsageError("merge: '\(path)' and the output '\(output)' lie in one another")
     }
+    if try areHunts(sources) { return try joinHunts(sources, values, place, format, console) }
     let merged: MergedRuns
     let table: CSVTable
     do {

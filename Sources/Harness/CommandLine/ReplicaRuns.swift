@@ -106,9 +106,10 @@ struct ReplicaRuns {
     var dropped: Set = ["replicas", "output", "baseline", "save-baseline", "overwrite"]
     if part.engine != nil { dropped.insert("engine") }
     var words = FlagValues.words(arguments, without: dropped, known: RunFlags.known)
-    if let engine = part.engine { words += ["--engine", engine] }
+    // In front: behind a '--' of the user's they would be words like its workload.
+    if let engine = part.engine { words = ["--engine", engine] + words }
     let process = try ChildProcess(
-      ForbiddenUse.ownExecutable, ["run"] + words + ["--output", output], isSilent: false,
+      ForbiddenUse.ownExecutable, ["run", "--output", output] + words, isSilent: false,
       showsOutput: part.engine == nil && settings.format != .json)
     var ending = process.wait(interruption)
     // A whole run that could only not be shown counts; we meet the same stream, and say so.

@@ -29,12 +29,15 @@ package enum RunFlags {
     return own + builtIn
   }
 
-  private static let builtIn = load(RunSettings()) + common
+  private static let builtIn = load(RunSettings()) + common(RunSettings())
+  private static let commonNames = Set(common(RunSettings()).map(\.name))
 
   /// The flags that a workload uses, with its defaults.
   package static func known(for workload: WorkloadKind) -> [FlagDefinition] {
     shaping(workload)
-      + common.filter { $0.name != "processes" || workload.facts.takesProcesses }
+      + common(RunSettings(workload)).filter {
+        $0.name != "processes" || workload.facts.takesProcesses
+      }
   }
 
   /// Those that shape its load.
@@ -44,7 +47,7 @@ package enum RunFlags {
   }
 
   package static func isUsed(_ name: String, by workload: WorkloadKind) -> Bool {
-    workload.facts.flags.contains(name) || common.contains { $0.name == name }
+    workload.facts.flags.contains(name) || commonNames.contains(name)
       || workload.facts.ownFlags.contains { $0.definition.name == name }
   }
 
@@ -68,7 +71,8 @@ package enum RunFlags {
           ? "size of what it sets up" : "objects in the table") + " (\(settings.objects))"),
       .init(
         "value-size", "SIZE",
-        "payload: 100B, uniform:10B..200B, or percentiles: as inspect --profile names them (100B)"),
+        "payload: 100B, uniform:10B..200B, or percentiles: as inspect --profile names them "
+          + "(\(Units.text(settings.valueSize)))"),
       .init("duration", "TIME", "length of the measured phase (\(duration))"),
       .init("ops", "N", "or: end after N operations of all threads, refreshes not counted"),
       .init("warmup", "TIME", "time before measuring begins (\(warmup))"),
@@ -77,16 +81,19 @@ package enum RunFlags {
       .init(
         "rate", "N/s", "open loop: \(scheduledText(settings)) a second of all threads together"),
       .init("read-rate", "N/s", "open loop for readers: reads a second of all together"),
-      .init("arrivals", "fixed|poisson", "spacing of an open loop (fixed)"),
+      .init(
+        "arrivals", "fixed|poisson", "spacing of an open loop (\(settings.arrivals.rawValue))"),
       .init(
         "read-keys", "DIST",
-        "uniform, zipf:0.99, latest, hotspot:PART:SHARE (\(settings.readKeys.text))"),
+        "uniform, zipf:0.99, latest, hotspot:PART:SHARE (\(readKeysText(settings)))"),
       .init(
         "refresh-every", "N",
         (settings.workload.facts.storesOwnClasses
           ? "operations of a thread between two refreshes of its Realm"
           : "reads between two refreshes of a reader") + " (\(settings.refreshEvery))"),
-      .init("durability", "full|memory", "whether a commit waits for the disk (full)"),
+      .init(
+        "durability", "full|memory",
+        "whether a commit waits for the disk (\(settings.durability.rawValue))"),
       .init("pins", "N", pinsText(settings)),
       .init("pin-every", "N", "transactions between two pins (\(settings.pinEvery))"),
       .init("pin-interval", "TIME", "or: time between two pins"),
@@ -98,7 +105,8 @@ package enum RunFlags {
       .init("group", "N", "commits that are asked for together (\(settings.group))"),
       .init(
         "in-flight", "N",
-        "\(settings.workload.facts.unitInFlight) on their way at most (\(settings.inFlight))"),
+        settings.workload.facts.unitInFlight
+          + " on their way at most (\(inFlightText(settings)))"),
       .init("cached", "LIST", "of objects, lists, results (all)"),
       .init("churn", "SHARE", "look-ups that replace what they find, of 1 (\(settings.churn))"),
       .init("write-every", "N", "references between two transactions (\(settings.writeEvery))"),
@@ -118,6 +126,21 @@ package enum RunFlags {
       : "shares of the operations, 100 in all (\(settings.mix.text))"
   }
 
+  /// The keys that are read, where they follow from the mix for one of its names.
+  private static func readKeysText(_ settings: RunSettings) -> String {
+    let facts = settings.workload.facts
+    guard facts.flags.contains("mix"), facts.mixed == OperationMix.operations,
+      let latest = OperationMix("D", of: facts.mixed)?.defaultKeys, latest != settings.readKeys
+    else { return settings.readKeys.text }
+    return "\(settings.readKeys.text); \(latest.text) with --mix D"
+  }
+
+  /// What is on its way, which grows with what is asked for together.
+  private static func inFlightText(_ settings: RunSettings) -> String {
+    settings.workload.facts.inFlight(settings) > 0
+      ? "\(settings.inFlight), or two groups where these are more" : "\(settings.inFlight)"
+  }
+
   private static func scheduledText(_ settings: RunSettings) -> String {
     switch settings.scheduled {
     case [.write]: "writes"
@@ -133,39 +156,47 @@ package enum RunFlags {
       : "frozen versions that are kept (\(settings.pins))"
   }
 
-  private static let common: [FlagDefinition] = [
-    .init("seed", "N", "decides keys and content (1)"),
-    .init(
-      "invariants", "LIST",
-      "all, none, full (all, and every read in full), or a list such as I1,I2 (all)"),
-    .init(
-      "threshold", "COND", isRepeatable: true,
-      "exit 2 unless it holds, such as 'write.service_p99_ns<2000000' ('PHASE.write...' of a plan)"),
-    .init("interval", "TIME", "spacing of samples.csv and growth.csv (1s)"),
-    .init(
-      "patience", "TIME",
-      "wait so long for a lock that others keep, and for a write of which nothing is heard (30s)"),
-    .init("allocator", "NAME", "refuse to run with another one: jemalloc or system (any)"),
-    .init("engine", "LIST", "engine to drive, or several: realm,sqlite,lmdb (realm)"),
-    .init("path", "FILE", "where the Realm file is made (in the results folder)"),
-    .init("keep-file", nil, "leave the Realm file behind"),
-    .init("output", "DIR", "results folder (realm-bench-results/<utc>-<workload>-<seed>)"),
-    .init("replicas", "N", "runs of the same, each in a process of its own (1)"),
-    .init("processors", "LIST", "processors of all its threads, such as 0-3,6 (all it may use)"),
-    .init("processes", "N", "processes that work on one file, each with all those threads (1)"),
-    .init("shard", "K/N", "the K-th of N parts of one run, for 'merge': its own keys and order"),
-    .init("save-baseline", "NAME", "keep the results as results/baselines/NAME for 'compare'"),
-    .init("baseline", "NAME", "compare with this baseline afterwards: 2 when worse, 5 if missing"),
-    .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
-    .init("format", "text|json|markdown", "form of the summary on standard output (text)"),
-    .init("quick", nil, "a smoke run of 3 seconds: smaller defaults, flags still count"),
-    .init("strict", nil, "exit 4 when the verdict is not valid"),
-    .init("dry-run", nil, "print the resolved plan as JSON and stop"),
-    .init("quiet", nil, "no progress and no warnings"),
-    .init("no-progress", nil, "no progress bar"),
-    .init("color", "auto|always|never", "colour on standard error (auto)"),
-    .init("help", nil, "show this"),
-  ]
+  /// Flags of every workload.
+  private static func common(_ settings: RunSettings) -> [FlagDefinition] {
+    let interval = Units.text(nanoseconds: settings.intervalNanoseconds)
+    let patience = Units.text(nanoseconds: settings.patienceNanoseconds)
+    return [
+      .init("seed", "N", "decides keys and content (\(settings.seed))"),
+      .init(
+        "invariants", "LIST",
+        "all, none, full (all, and every read in full), or a list such as I1,I2 (all)"),
+      .init(
+        "threshold", "COND", isRepeatable: true,
+        "exit 2 unless it holds, such as 'write.service_p99_ns<2000000' "
+          + "('PHASE.write...' of a plan)"),
+      .init("interval", "TIME", "spacing of samples.csv and growth.csv (\(interval))"),
+      .init(
+        "patience", "TIME",
+        "wait so long for a lock that others keep, and for a write of which nothing is heard "
+          + "(\(patience))"),
+      .init("allocator", "NAME", "refuse to run with another one: jemalloc or system (any)"),
+      .init("engine", "LIST", "engine to drive, or several: realm,sqlite,lmdb (realm)"),
+      .init("path", "FILE", "where the Realm file is made (in the results folder)"),
+      .init("keep-file", nil, "leave the Realm file behind"),
+      .init("output", "DIR", "results folder (realm-bench-results/<utc>-<workload>-<seed>)"),
+      .init("replicas", "N", "runs of the same, each in a process of its own (1)"),
+      .init("processors", "LIST", "processors of all its threads, such as 0-3,6 (all it may use)"),
+      .init("processes", "N", "processes that work on one file, each with all those threads (1)"),
+      .init("shard", "K/N", "the K-th of N parts of one run, for 'merge': its own keys and order"),
+      .init("save-baseline", "NAME", "keep the results as results/baselines/NAME for 'compare'"),
+      .init(
+        "baseline", "NAME", "compare with this baseline afterwards: 2 when worse, 5 if missing"),
+      .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
+      .init("format", "text|json|markdown", "form of the summary on standard output (text)"),
+      .init("quick", nil, "a smoke run of 3 seconds: smaller defaults, flags still count"),
+      .init("strict", nil, "exit 4 when the verdict is not valid"),
+      .init("dry-run", nil, "print the resolved plan as JSON and stop"),
+      .init("quiet", nil, "no progress and no warnings"),
+      .init("no-progress", nil, "no progress bar"),
+      .init("color", "auto|always|never", "colour on standard error (auto)"),
+      .init("help", nil, "show this"),
+    ]
+  }
 
   /// Turns flags into settings; refuses what contradicts.
   package static func settings(

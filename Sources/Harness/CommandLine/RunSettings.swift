@@ -185,10 +185,24 @@ package struct RunSettings: Sendable {
     workload.facts.threads(of: operation, self) * processes
   }
 
+  /// How many of them work in a phase: a step of a plan may let some of them rest.
+  package func threads(of operation: Operation, in phase: Phase) -> Int {
+    guard let step = phase.step.map({ script.steps[$0] }) else { return threads(of: operation) }
+    var working = self
+    working.readers = step.active(.reader, of: readers)
+    working.writers = step.active(.writer, of: writers)
+    return working.threads(of: operation)
+  }
+
   /// Makes them those of one of several processes: its part of what all do together.
   package mutating func become(_ member: ProcessMember) {
     self.member = member
     keepsFile = true
+    // A plan that asks for processes is read again by each of them.
+    processes = 1
+    // What is asked of all together is judged by the one that has started them.
+    thresholds = []
+    planThresholds = 0
     operations = operations.map(member.share)
     warmupOperations = warmupOperations.map(member.share)
     ratePerSecond = ratePerSecond.map { $0 / Double(member.count) }
@@ -279,6 +293,15 @@ package struct RunSettings: Sendable {
     count > 0 || !workload.facts.flags.contains(flag)
   }
 
+  /// A flag of a program's own as it has to be written for its value.
+  private static func words(of flag: FlagDefinition, _ value: String) -> [String] {
+    guard flag.value != nil else { return ["--" + flag.name] }
+    // Nobody can give an empty text: it is what stands where nothing is given.
+    if value.isEmpty { return [] }
+    let quoted = LiteralPath.quoted(value)
+    return value.hasPrefix("-") ? ["--\(flag.name)=" + quoted] : ["--" + flag.name, quoted]
+  }
+
   /// The command that repeats this run, with every setting that shapes the load.
   package var command: String {
     var words = [Tool.current.name, "run", planPath.map(LiteralPath.quoted) ?? workload.rawValue]
@@ -287,8 +310,10 @@ package struct RunSettings: Sendable {
       words += ["--" + name, value.description]
     }
     add("seed", seed)
-    if engines != ["realm"] { add("engine", engines.joined(separator: ",")) }
-    if processes > 1 { add("processes", processes) }
+    // A plan may say otherwise where the usual was asked for: then it has to be said again.
+    let isPlan = planPath != nil
+    if isPlan || engines != ["realm"] { add("engine", engines.joined(separator: ",")) }
+    if processes > 1 || isPlan && workload.facts.takesProcesses { add("processes", processes) }
     if let processorList { add("processors", Processors.text(processorList)) }
     if let shard { add("shard", shard.text) }
     if recordsHistory { words.append("--history") }
@@ -296,7 +321,9 @@ package struct RunSettings: Sendable {
     add("writers", writers)
     add("observers", observers)
     add("threads", threads)
-    add("mix", mix.text)
+    // The shares that a workload of a program has by itself need not add up to 100, as those of the
+    // flag do; they need no words.
+    if OperationMix(mix.text, of: workload.facts.mixed) == mix { add("mix", mix.text) }
     add("scan-length", scanLength)
     add("objects", objects)
     add("value-size", Units.text(valueSize))
@@ -326,7 +353,7 @@ package struct RunSettings: Sendable {
     add("durability", durability.rawValue)
     if workload.facts.pinsFillCache {
       add("pins", cacheSize)
-    } else if pins > 0 || RunSettings(workload).pins > 0 {
+    } else if pins > 0 || isPlan || RunSettings(workload).pins > 0 {
       add("pins", pins)
       if let pinIntervalNanoseconds {
         add("pin-interval", Units.text(nanoseconds: pinIntervalNanoseconds))
@@ -346,17 +373,20 @@ package struct RunSettings: Sendable {
     add("attempts", attempts)
     for flag in workload.facts.ownFlags.map(\.definition) {
       guard let value = own[flag.name] else { continue }
-      words += ["--" + flag.name] + (flag.value == nil ? [] : [LiteralPath.quoted(value)])
+      words += Self.words(of: flag, value)
     }
-    if checkRate == 1 && invariants == workload.invariants {
+    let checksAll = invariants == workload.invariants
+    if checkRate == 1 && checksAll {
       add("invariants", "full")
-    } else if checkRate != CheckSampler.usualRate {
+    } else if checkRate != CheckSampler.usualRate || isPlan && reads && !invariants.isEmpty {
       add("check-rate", Units.text(share: checkRate))
     }
-    if invariants != workload.invariants {
+    if !checksAll {
       add(
         "invariants",
         invariants.isEmpty ? "none" : invariants.map(\.name).joined(separator: ","))
+    } else if isPlan && checkRate != 1 {
+      add("invariants", "all")
     }
     if replicas > 1 { add("replicas", replicas) }
     if isQuick { words.append("--quick") }

@@ -11,8 +11,8 @@ package enum RunVerb: VerbDescription {
     realm-bench run WORKLOAD [flags]
     realm-bench run PLAN.json [flags]
 
-    Runs a workload on a new file, or a plan of phases, background load and faults. Checks what the
-    threads see, and writes a results folder.
+    Runs one workload on a new file, or one plan of phases, background load and faults. Checks what
+    the threads see, and writes a results folder.
 
     \(Help.counted)
 
@@ -66,9 +66,11 @@ package enum RunVerb: VerbDescription {
       used: named.map { Set(RunFlags.known(for: $0).map(\.name)) })
     if flags.has("help") {
       let name = flags.positional.first
+      let isPlan = name?.hasSuffix(".json") ?? false
+      if isPlan && flags.positional.count > 1 { throw second(flags.positional[1]) }
       let workload: WorkloadKind? =
         if let name {
-          try name.hasSuffix(".json") ? planFile(name).workload : workload(flags.positional)
+          try isPlan ? planFile(name).workload : workload(flags.positional)
         } else { nil }
       surroundings.console.printRaw(Help.run(workload ?? .readersWriter))
       return .success
@@ -248,11 +250,9 @@ package enum RunVerb: VerbDescription {
     guard let name = flags.positional.first, name.hasSuffix(".json") else {
       return try RunFlags.settings(flags, for: workload(flags.positional))
     }
-    if flags.positional.count > 1 {
-      throw UsageError("run takes one plan, but also got '\(flags.positional[1])'")
-    }
+    if flags.positional.count > 1 { throw second(flags.positional[1]) }
     let plan = try planFile(name)
-    return try plan.resolve(flags, commandLine: arguments.filter { $0 != name })
+    return try plan.resolve(flags, commandLine: arguments)
   }
 
   private static func planFile(_ name: String) throws(UsageError) -> PlanFile {
@@ -275,9 +275,14 @@ package enum RunVerb: VerbDescription {
       throw UsageError(
         "no workload '\(name)' in this version (\(workloads.joined(separator: ", ")))\(nearest)")
     }
-    if positional.count > 1 {
-      throw UsageError("run takes one workload, but also got '\(positional[1])'")
-    }
+    if positional.count > 1 { throw second(positional[1]) }
     return workload
+  }
+
+  /// The refusal of what stands behind the workload or the plan.
+  private static func second(_ word: String) -> UsageError {
+    UsageError(
+      "run takes one workload or one plan, but also got '\(word)'; what is to be run behind it "
+        + "needs a command of its own")
   }
 }

@@ -91,10 +91,28 @@ package struct Threshold: Equatable, Sendable {
       throw UsageError(
         "--threshold '\(text)': only \(committing.joined(separator: ", ")) has '\(column)'")
     }
+    try validateThreads(operation, in: measuredIn, settings)
     if GateRow.notAlwaysCounted.contains(column), let reason = reasonNotCounted(operation, settings)
     {
       throw UsageError("--threshold '\(text)': \(reason)")
     }
+  }
+
+  /// Refuses times of what nobody does in the phase; how many there were can be asked all the same.
+  private func validateThreads(
+    _ operation: Operation, in phase: Phase, _ settings: RunSettings
+  ) throws(UsageError) {
+    let isOfEach =
+      ["service_", "response_"].contains(where: column.hasPrefix)
+      || ["_per_commit", "_per_operation"].contains(where: column.hasSuffix)
+    let steps = phase.step.map { [$0] } ?? Array(settings.script.steps.indices)
+    guard isOfEach, !steps.isEmpty,
+      steps.allSatisfy({ settings.threads(of: operation, in: .step($0)) == 0 })
+    else { return }
+    throw UsageError(
+      "--threshold '\(text)': no thread does '\(operation.rawValue)' in "
+        + (phase.step.map { "the phase '\(settings.script.steps[$0].name)'" } ?? "any phase")
+        + ", so '\(column)' stays empty")
   }
 
   /// Why a column of what is counted beside time stays empty, if it does.

@@ -107,6 +107,8 @@ package enum Units {
     guard let value = quantity(parts[0]).map({ unit == 1e9 ? $0 : $0 * 1e9 / unit }), value > 0
     else { throw UsageError("\(flag): '\(text)' is not a rate above 0, such as 2000/s") }
     guard value <= 1e9 else { throw UsageError("\(flag): '\(text)' is too high; up to 1G/s") }
+    // A command has to read back what it is written with: exponents have two digits.
+    guard value >= 1e-99 else { throw UsageError("\(flag): '\(text)' is too low") }
     return value
   }
 

@@ -32,9 +32,7 @@ package struct HuntBundle: Codable, Sendable {
     self.strategy = strategy.description
     self.seed = seed
     schedules = failure.schedules
-    plantedBug = ProcessInfo.processInfo.environment["REALM_PLANTED_BUG"].flatMap {
-      $0.isEmpty ? nil : $0
-    }
+    plantedBug = HuntRecord.bugOfEnvironment
   }
 
   /// Why a folder is no bundle.
@@ -92,6 +90,12 @@ package struct HuntBundle: Codable, Sendable {
 
   /// Where hunts keep the failures of programs without a known bug.
   package static let corpus = "realm-bench-results/hunt-corpus"
+
+  /// Whether it belongs there: what can be repeated of an engine and a program that have no bug
+  /// put there on purpose.
+  package func isToBeKept(of program: HuntProgram) -> Bool {
+    !program.hasBug && !schedule.isEmpty && plantedBug == nil
+  }
 
   /// Adds it to the corpus, once.
   package func keep(in folder: String = Self.corpus) throws {

@@ -250,7 +250,7 @@ final class HuntRun {
         + "\(decimal(failure.seconds ?? 0, places: 3)) s")
     try bundle.write(to: folder, failure, table: table)
     try write(failure: (program, failure))
-    if !program.hasBug && !failure.schedule.isEmpty { keep(bundle) }
+    if bundle.isToBeKept(of: program) { keep(bundle) }
     if !failure.schedule.isEmpty {
       console.print("\(Tool.current.invocation) replay \(LiteralPath.quoted(folder.destination))")
     }

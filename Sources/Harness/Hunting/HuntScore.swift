@@ -34,7 +34,7 @@ struct HuntScore {
   }
 
   static let columns = [
-    "schema_version", "run_id", "bug", "strategy", "found", "schedules", "elapsed_s",
+    "schema_version", "run_id", "bug", "strategy", "found", "schedules", "elapsed_s", "shard",
   ]
 
   init(_ settings: HuntSettings, _ folder: ResultsFolder, _ console: Console) {
@@ -93,7 +93,7 @@ struct HuntScore {
         table.append([
           "\(ResultSchema.version)", folder.runID, bug.name, strategy.description,
           way.isFound ? "true" : "false", way.schedules.map { "\($0)" },
-          decimal(way.seconds, places: 4),
+          decimal(way.seconds, places: 4), "\(settings.shard.number)/\(settings.shard.count)",
         ])
         cells.append(Self.text(way))
         if strategy == .explored(.portfolio) && !way.isFound { missed.append(bug.name) }

@@ -15,7 +15,8 @@ package enum HuntVerb: VerbDescription {
     Runs small programs of threads, tasks and actors under many schedules, one step at a time, and
     prints the smallest failing one; 'realm-bench replay FOLDER' repeats it. With --scenario a program
     whose bug is known. docs/hunting.md is the guide.
-    Exit codes: 0 nothing found, 3 a program fails, 70 the tool is at fault.
+    Exit codes: 0 nothing found, 3 a program fails, 4 kept schedules are left out, 70 the tool is at
+    fault.
     """
 
   /// A kept schedule is soon repeated, and nobody looks for signals meanwhile: they end it.
@@ -53,6 +54,10 @@ package enum HuntVerb: VerbDescription {
     console.keeps(folder.path)
     let code: ExitCode
     do {
+      // The shards of several processes have one each.
+      if settings.processes == 1 {
+        try folder.write(try encodeJSON(HuntRecord(settings)), to: HuntRecord.fileName)
+      }
       code = try run(settings, folder, console, interruption())
     } catch let error where error is CocoaError || error is SystemError {
       console.note("error: cannot write to '\(folder.path)': \(error.explanation)")
@@ -77,17 +82,30 @@ package enum HuntVerb: VerbDescription {
     return try HuntRun(settings, folder, console).run(interruption)
   }
 
-  private static func replayCorpus(_ console: Console) throws -> ExitCode {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: HuntBundle.corpus)) ?? []
-    let bundles = names.filter { $0.hasSuffix(".json") }.sorted()
-    var failing = 0
-    for name in bundles {
-      let path = HuntBundle.corpus + "/" + name
-      let code = try ReplayVerb.perform([path], console: console)
-      if code != .success { failing += 1 }
+  /// Repeats what earlier hunts have kept; names what this build cannot repeat, and goes on.
+  package static func replayCorpus(
+    in folder: String = HuntBundle.corpus, _ console: Console
+  ) throws -> ExitCode {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let paths = names.filter { $0.hasSuffix(".json") }.sorted().map { folder + "/" + $0 }
+    // Those that may end this process come last, so that they leave none of the others out.
+    let crashes = paths.filter {
+      (try? HuntBundle.read($0))?.kind == RaceFailure.Kind.crash.rawValue
     }
-    console.print("\(bundles.count) kept schedules, \(failing) of them fail: \(HuntBundle.corpus)")
-    return failing == 0 ? .success : .invariantViolated
+    var (failing, leftOut) = (0, 0)
+    for path in paths.filter({ !crashes.contains($0) }) + crashes {
+      do {
+        if try ReplayVerb.perform([path], console: console) != .success { failing += 1 }
+      } catch let error as UsageError {
+        leftOut += 1
+        console.note("warning: '\(path)' is left out: \(error.message)")
+      }
+    }
+    console.print(
+      "\(paths.count) kept schedules, \(failing) of them fail"
+        + (leftOut == 0 ? "" : ", \(leftOut) of them are left out") + ": \(folder)")
+    if failing > 0 { return .invariantViolated }
+    return leftOut > 0 ? .inconclusive : .success
   }
 }
 
@@ -137,6 +155,7 @@ package enum ReplayVerb: VerbDescription {
       throw UsageError("replay: the failure has no schedule: \(bundle.reason)")
     }
     try plant(bundle)
+    defer { removePlanted(bundle) }
     Crash.handle { failure in
       console.printRaw(failure.reason + "\n\n" + failure.table + "\n")
       let isSame = bundle.kind == RaceFailure.Kind.crash.rawValue
@@ -167,6 +186,13 @@ package enum ReplayVerb: VerbDescription {
           : "\(bundle.scenario): fails in another way than before: \(bundle.reason)")
       return isSame ? .invariantViolated : .failed
     }
+  }
+
+  /// Leaves the engine whole for what is repeated next.
+  private static func removePlanted(_ bundle: HuntBundle) {
+    #if PLANTED_BUGS
+      if bundle.plantedBug != nil { PlantedBug.removeAll() }
+    #endif
   }
 
   /// Plants the bug that was in the engine when the failure was found.

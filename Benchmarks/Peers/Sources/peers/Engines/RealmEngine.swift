@@ -28,6 +28,9 @@ final class RealmEngine: Engine {
     RealmSession(try Realm(configuration: configuration), engine: self)
   }
 
+  /// A Realm of a queue, for commits that share syncs.
+  func openGroups() throws -> RealmGroups { try RealmGroups(configuration) }
+
   func fileBytes() throws -> Int { try sizeOfFile(files[0]) }
 
   func liveBytes() throws -> Int { try Inspection.figures(of: files[0]).live_bytes }
@@ -168,6 +171,9 @@ final class RealmSession: Session {
     return RealmPin(realm.freeze())
   }
 
+  /// Observes all objects until it is ended.
+  func observe() -> RealmObserver { RealmObserver(realm) }
+
   func rest() { realm.invalidate() }
 
   /// Waits for the idle pass, which has no public call: until the file keeps its size for 300 ms.
@@ -183,6 +189,76 @@ final class RealmSession: Session {
       size = newSize
     }
   }
+}
+
+/// Asynchronous commits that may share syncs, by a Realm of a queue.
+final class RealmGroups: @unchecked Sendable {
+  // @unchecked: only blocks of the queue touch what changes; the semaphore locks itself.
+  private let queue = DispatchQueue(label: "peers.grouped-commits")
+  private let isDone = DispatchSemaphore(value: 0)
+  private var realm: Realm!
+  private var left = 0
+  private var failure: PeerError?
+
+  init(_ configuration: Realm.Configuration) throws {
+    try queue.sync { realm = try Realm(configuration: configuration, queue: queue) }
+  }
+
+  /// Asks for a transaction for each change, all of them at once; returns when all are durable.
+  func commit(_ changes: [Change]) throws {
+    queue.async { self.ask(changes) }
+    isDone.wait()
+    if let failure = queue.sync(execute: { self.failure }) { throw failure }
+  }
+
+  private func ask(_ changes: [Change]) {
+    left = changes.count
+    for change in changes {
+      realm.beginAsyncWrite {
+        self.apply(change)
+        self.realm.commitAsyncWrite(allowGrouping: true) { error in self.end(of: error) }
+      }
+    }
+  }
+
+  private func apply(_ change: Change) {
+    guard let person = realm.object(ofType: Person.self, forPrimaryKey: change.key) else {
+      failure = PeerError("ours: no object \(change.key)")
+      return
+    }
+    person.age = change.age
+  }
+
+  private func end(of error: (any Error)?) {
+    if let error { failure = PeerError("ours: \(error)") }
+    left -= 1
+    if left == 0 { isDone.signal() }
+  }
+
+  /// Lets go of the Realm on its queue; a `deinit` may run anywhere.
+  func close() { queue.sync { realm = nil } }
+}
+
+/// An observer of all objects, which is told by `refresh`: no run loop is part of its figures.
+final class RealmObserver {
+  private let realm: Realm
+  private var token: NotificationToken?
+  /// Changes of objects that it was told of.
+  private(set) var told = 0
+
+  fileprivate init(_ realm: Realm) {
+    self.realm = realm
+    token = realm.objects(Person.self).observe { [weak self] change in
+      if case .update(_, _, _, let modifications) = change { self?.told += modifications.count }
+    }
+    // The first call tells of what is there.
+    realm.refresh()
+  }
+
+  /// Returns when it was told of the newest version.
+  func deliver() { realm.refresh() }
+
+  func end() { token?.invalidate() }
 }
 
 /// A frozen Realm, as an object to hold.

@@ -9,6 +9,7 @@ enum AllRows {
       LimitRows.dependentReads(fixtures),
       CommitRows.durable(fixtures),
       ThreadRows.durableCommits(fixtures),
+      OwnRows.groupedCommits(fixtures),
       BulkRows.insert(fixtures),
       BulkRows.insertFromValues(fixtures),
       ReadRows.lookup(fixtures),
@@ -24,6 +25,7 @@ enum AllRows {
       SmallMemoryRows.reads(fixtures),
       CommitRows.memory(fixtures),
       ThreadRows.readersAndWriter(fixtures),
+      OwnRows.notification(fixtures),
       GrowthRows.pins(0, fixtures),
       GrowthRows.pins(1, fixtures),
       GrowthRows.pins(100, fixtures),
@@ -55,10 +57,4 @@ enum AllRows {
       CommitRows.memory(fixtures, withVariants: false),
     ]
   }
-
-  /// Rows of the contract that are not there yet, and where their figures are meanwhile.
-  static let missing: [(row: String, needs: String)] = [
-    ("commit-grouped-64", "`grouped-64-async-commits` of `Micro`"),
-    ("notify-1-change", "`notify-results-100k` of `Micro`"),
-  ]
 }

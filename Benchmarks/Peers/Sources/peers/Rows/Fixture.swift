@@ -112,6 +112,8 @@ struct Changes {
 /// What rows do with a file that they share.
 enum Purpose {
   case durableCommits, memoryCommits
+  /// Of rows that only ours has: no peer's file would have the same changes.
+  case own
 }
 
 /// Makes fixtures when they are first asked for.

@@ -25,8 +25,6 @@ extension Results {
       }
       text += "|\n"
     }
-    text += "\nRows that are not beside the peers yet; measured without them:\n\n"
-    for (row, needs) in AllRows.missing { text += "- `\(row)`: \(needs)\n" }
     return text
   }
 
