@@ -174,8 +174,9 @@ import Testing
     }
   }
 
-  /// A group that has not been synced yet is durable when the log's use ends: the next commit, which
-  /// would have been of that group, does not write over its record.
+  /// A group that has not been synced yet is durable when the log's use ends.
+  ///
+  /// The next commit, which would have been of that group, does not write over its record.
   @Test func theLogIsRemovedUnderAGroup() async {
     await withSeeds(3) { random in
       let history = CrashHistory(commitLog: .always)

@@ -43,7 +43,9 @@ package final class BlockEditor {
   @exclusivity(unchecked) private var deadBytes: UInt64 = 0
   /// Blocks that were born in this version were placed by this transaction.
   @exclusivity(unchecked) var version = Version(0)
-  /// Bytes that were written early and given up since: nobody can use their place before the commit.
+  /// Bytes that were written early and given up since.
+  ///
+  /// Nobody can use their place before the commit.
   @exclusivity(unchecked) package private(set) var bytesInVain = 0
   /// Bytes of live provisional blocks.
   @exclusivity(unchecked) package private(set) var provisionalBytes = 0

@@ -159,7 +159,8 @@ private enum RenamedForeign {
     try makeFile()
     let realm = try opened([ForeignBox.self, RenamedForeign.ForeignCat.self])
     let hound = try realm.write {
-      realm.create(RenamedForeign.ForeignCat.self, value: ["id": 9, "name": "Rex"] as [String: Any])
+      realm.create(
+        RenamedForeign.ForeignCat.self, value: ["id": 9, "name": "Rex"] as [String: Any])
     }
     let dynamic = realm.dynamicObjects("ForeignHound")[0]
     #expect(dynamic["name"] as? String == "Rex")
