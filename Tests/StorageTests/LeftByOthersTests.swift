@@ -235,6 +235,29 @@ import Testing
     }
   }
 
+  /// Whoever has the write lock and writes nothing, as who opens or closes the file, does not hide
+  /// that the writer before it is gone.
+  @Test func aDeadWriterIsPassedOn() throws {
+    let fixture = LockFixture()
+    let (writer, process) = try fixture.openMortal()
+    let opened = try fixture.open()
+    let later = try fixture.open()
+    try writer.acquireWriteLock()
+    writer.publishCommitted(version: Version(1), home: 0)
+    process.kill()
+    try opened.acquireWriteLock()
+    opened.releaseWriteLock()
+    try later.acquireWriteLock()
+    #expect(later.isPreviousWriterGone)
+    later.publishCommitted(version: Version(1), home: 0)
+    later.releaseWriteLock()
+    try opened.acquireWriteLock()
+    #expect(opened.wasHeldByAnother)
+    #expect(!opened.isPreviousWriterGone)
+    opened.releaseWriteLock()
+    withExtendedLifetime(writer) {}
+  }
+
   /// Numbers of versions that a power cut has taken are not given again, with a log either.
   @Test(arguments: [CommitLogUse.never, .always])
   func lostNumbersAreNotGivenAgain(use: CommitLogUse) async {

@@ -26,12 +26,21 @@ import Testing
       // Until a group has so many extents.
       var isProven = false
       for _ in 0..<20 where !isProven {
+        // Repeated after the cut, the log would write over the record: earlier groups have had its
+        // home.
+        try store.bringLogInPlace()
         start = history.disk.operationCount
         try history.commitLargeGroup(store, &random)
         history.settle()
         isProven = try store.recordSearch.records().first?.record.isProvenByLog == true
       }
       #expect(isProven, "no record leaves the proof to the log")
+      // All is in the file, and nothing of it in the log.
+      let entry = try Self.lastLogWrite(history.disk)
+      let image = history.disk.crashImage(
+        cutAfterOperation: entry, .keepsEverything, random: &random)
+      #expect(try history.open(image.killImage()).passedOver.count == 1)
+      try history.checkTwice(image, cut: entry, &random, "cut before the log's entry")
       for sync in history.syncs where sync > start {
         for _ in 0..<CrashPoints.share(12) {
           let image = history.disk.crashImage(
@@ -40,6 +49,21 @@ import Testing
         }
       }
     }
+  }
+
+  /// The last operation that has written to the log.
+  private static func lastLogWrite(_ disk: SimulatedDisk) throws -> Int {
+    let operations = disk.operations
+    var log: UInt64?
+    for operation in operations {
+      guard case .rename(_, let path, let file) = operation.kind else { continue }
+      if path == CrashHistory.path + ".log" { log = file }
+    }
+    let index = operations.lastIndex { operation in
+      guard case .write(let file, _, _) = operation.kind else { return false }
+      return file == log
+    }
+    return try #require(index)
   }
 
   /// The record of a large commit can reach the disk before anything else is synced: by then the

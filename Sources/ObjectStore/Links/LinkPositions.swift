@@ -21,8 +21,8 @@ package final class LinkSearch {
     }
   }
 
-  /// Elements that were looked at since positions were last noted; those of a look for many objects
-  /// count as often as looks for one take its time.
+  /// Elements that were looked at since positions were last noted; a look for many objects counts
+  /// as so many looks for one as take the same time.
   private var looked = 0
   /// Elements that were looked at.
   fileprivate private(set) var lookedInAll = 0
@@ -43,9 +43,8 @@ package final class LinkSearch {
     return found
   }
 
-  /// Several objects of links are searched one after the other up to this number: a look at packed
-  /// elements for one of them, which is made many at a time, takes such a part of the time in which
-  /// each is looked at.
+  /// Up to so many objects are searched one after the other: a search of packed elements for one
+  /// compares many elements at a time, and is so many times as fast as a look at each.
   private static let objectsMax = 16
 
   /// The positions, ascending, of the elements that have a link to one of several objects.

@@ -41,7 +41,7 @@ package final class BlockEditor {
   #endif
   /// Their bytes: never more than a file has, unless its blocks are referred to several times.
   @exclusivity(unchecked) private var deadBytes: UInt64 = 0
-  /// Blocks that were born in this version were placed by this transaction.
+  /// The version that the transaction makes: blocks in the file that were born in it are its own.
   @exclusivity(unchecked) var version = Version(0)
   /// Bytes that were written early and given up since.
   ///
@@ -173,7 +173,7 @@ package final class BlockEditor {
     let block = reader.pointer(reference)
     let length = BlockHeader.blockLength(block)
     if reference.isProvisional {
-      didPlace(reference, length: length)
+      forget(reference, length: length)
     } else {
       giveUp(reference, block, length)
     }
@@ -221,7 +221,7 @@ package final class BlockEditor {
   }
 
   /// Forgets a provisional block that now has a place in the file, or that nobody needs.
-  package func didPlace(_ reference: BlockReference, length: Int) {
+  func forget(_ reference: BlockReference, length: Int) {
     #if PLANTED_BUGS
       replacedLeaves[reference] = nil
     #endif
@@ -269,7 +269,7 @@ package final class BlockEditor {
 }
 
 extension BlockEditor {
-  /// Beyond which a transaction writes out early what is finished in it; tests set lower ones.
+  /// How much a transaction keeps in memory before it writes out what is finished; tests set less.
   package struct MemoryLimits: Sendable {
     /// Bytes of blocks that were not made as residents: then long values go as soon as they are
     /// made.

@@ -53,7 +53,7 @@ extension Store {
   /// memory, until its commit throws.
   private func forgetPlaced(_ transaction: WriteTransaction) {
     for (reference, length) in transaction.stream.placed {
-      transaction.editor.didPlace(reference, length: length)
+      transaction.editor.forget(reference, length: length)
     }
     transaction.stream.placed.removeAll(keepingCapacity: true)
   }

@@ -104,23 +104,9 @@ extension Store {
   /// them is needed once this version is durable.
   private func takeOver() throws(StorageError) {
     madeMemory?.overwriting?.forget()
-    let isLogForeign = try isLogForeign()
-    // A record that leaves the proof to a log may be one that opening has passed over, or that a
-    // process has left which nobody asks any more. It counts while that log is named, and if its
-    // process has said that it has written it; where the log's owner is gone, if the log has it.
     let current = try Store.readHeader(file)
-    var search = RecordSearch(
-      file: file, header: current, cipher: cipher, isSameBoot: current.isLogged)
-    search.provenUpTo = lockFile.committed.version
-    if isLogForeign, let logged = Store.loggedVersionOfDeadOwner(current, file, options) {
-      search.provenUpTo = min(lockFile.committed.version, logged)
-    }
-    #if PLANTED_BUGS
-      if PlantedBug.passedOverAdopted.isActive {
-        search.isSameBoot = true
-        search.provenUpTo = nil
-      }
-    #endif
+    let isLogForeign = isLogForeign(current)
+    let search = takeOverSearch(current, isLogForeign: isLogForeign)
     let records = try search.records()
     let durable = newestVersion
     var newest: FoundRecord?
@@ -193,6 +179,22 @@ extension Store {
     let end = newest.record.fileLength
     writer!.plannedCut = end < writer!.fileLength ? (newest.record.version, end) : nil
     lockFile.publishCommitted(version: newest.record.version, home: newest.home)
+  }
+
+  /// The search for the record to go on from.
+  ///
+  /// A record that only a log proves may be one that opening has passed over, or that a process has
+  /// left which is gone. It counts while its log is named, up to the version that its process has
+  /// said to have written; where the log's owner is gone, up to the newest one in the log.
+  private func takeOverSearch(_ current: FileHeader, isLogForeign: Bool) -> RecordSearch {
+    let takesAll = PlantedBug.passedOverAdopted.isActive
+    var search = RecordSearch(
+      file: file, header: current, cipher: cipher, isSameBoot: current.isLogged || takesAll)
+    if takesAll { return search }
+    let written = lockFile.committed.version
+    let logged = isLogForeign ? Store.loggedVersionOfDeadOwner(current, file, options) : nil
+    search.provenUpTo = logged.map { min(written, $0) } ?? written
+    return search
   }
 
   /// Shows a version that another process has published.

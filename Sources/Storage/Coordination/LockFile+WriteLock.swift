@@ -76,6 +76,7 @@ extension LockFile {
     isWriter = false
     guard let table else { return }
     stopIfForked()
+    passOnDeadWriter()
     defer { wakeFirstWaiter(table) }
     words[HeaderWord.writer].store(0, ordering: .relaxed)
     if isWritingAlone {

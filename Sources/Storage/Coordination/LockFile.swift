@@ -359,6 +359,16 @@ package final class LockFile: @unchecked Sendable {
     return true
   }
 
+  /// Lets the next holder ask after the writer before this one, where that is gone and this one has
+  /// taken nothing over.
+  ///
+  /// Before the write lock is released.
+  func passOnDeadWriter() {
+    guard wasHeldByAnother, previousWriter != 0, isPreviousWriterGone else { return }
+    // Relaxed: the write lock orders it.
+    words[HeaderWord.lastWriter].store(previousWriter, ordering: .relaxed)
+  }
+
   var isForked: Bool { forkGeneration != generation }
 
   func stopIfForked() {

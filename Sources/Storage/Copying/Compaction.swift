@@ -116,7 +116,7 @@ extension Store {
         isNewest = newestVersion == snapshot.version
         if !isNewest { return nil }
         return try FileCopy.write(
-          source, replacing: path, file, key: options.encryptionKey, options.fileSystem)
+          source, replacing: path, key: options.encryptionKey, of: file, options.fileSystem)
       }
       withExtendedLifetime(snapshot) {}
       if isNewest {

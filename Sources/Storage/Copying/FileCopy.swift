@@ -123,17 +123,17 @@ struct FileCopy: ~Copyable {
   ///
   /// A power cut may bring the other one back until the folder was synced, which an opening does.
   ///
-  /// - Parameter old: the other one, whose owner and permissions the new one gets.
+  /// - Parameter original: the other one, whose owner and permissions the new one gets.
   /// - Returns: what the new file is.
   static func write(
-    _ source: Source, replacing path: String, _ old: any File, key: [UInt8]?,
+    _ source: Source, replacing path: String, key: [UInt8]?, of original: any File,
     _ fileSystem: any FileSystem
   ) throws(StorageError) -> LockSubject {
     var subject: LockSubject?
     try write(source, beside: path, key: key, fileSystem) { (file) throws(SystemError) in
-      let isOfGroup = file.takeOwner(of: old)
-      // They are not meant for another group.
-      try restrict(file, to: try old.permissions() & (isOfGroup ? 0o7777 : 0o7707))
+      let isOfGroup = file.takeOwner(of: original)
+      // What the group may do is not meant for another group.
+      try restrict(file, to: try original.permissions() & (isOfGroup ? 0o7777 : 0o7707))
     } finish: { (file, header) throws(StorageError) in
       subject = try Store.converting { () throws(SystemError) in
         let identity = try file.identityForAll()

@@ -5,6 +5,8 @@
 //
 // Whatever becomes durable by a sync of the database, while entries are in the log, is noted there
 // before it is relied on: repeating older entries could write over it.
+//
+// After a crash, and where the owner of a log is gone: Store+ForeignLog.swift.
 internal import Platform
 
 /// What a store does with a log.
@@ -289,7 +291,7 @@ extension Store {
   }
 
   /// The header of a log; nil when it is none.
-  private static func logHeader(_ log: any File) throws(SystemError) -> CommitLogHeader? {
+  static func logHeader(_ log: any File) throws(SystemError) -> CommitLogHeader? {
     let bytes = try log.bytes(at: 0, length: CommitLogHeader.encodedLength)
     return bytes.withUnsafeBytes { CommitLogHeader.decode($0) }
   }
@@ -300,8 +302,8 @@ extension Store {
   /// gone.
   ///
   /// Gives up an own one that another process has ended. Write lock only.
-  func isLogForeign() throws(StorageError) -> Bool {
-    let identifier = try Store.readHeader(file).logIdentifier
+  func isLogForeign(_ header: FileHeader) -> Bool {
+    let identifier = header.logIdentifier
     let own = commitLog.withLock { use in
       guard let log = use.log, log.header.identifier != identifier else { return use.log }
       // Processes that write by turns would only end each other's.
@@ -400,7 +402,7 @@ extension Store {
 
   /// After a header without a log has reached the disk: takes the log out of the other copy, at
   /// which older programs look, too, and removes its file.
-  private static func forgetLog(
+  static func forgetLog(
     _ identifier: UInt64, _ header: FileHeader, _ file: any File, _ options: StoreOptions
   ) {
     var header = header
@@ -413,137 +415,5 @@ extension Store {
       (try? logHeader(log))?.identifier == identifier
     else { return }
     try? options.fileSystem.remove(path)
-  }
-
-  /// The newest version that the log which a header names makes durable; nil where it cannot be
-  /// read.
-  private static func loggedVersion(
-    _ header: FileHeader, _ file: any File, _ options: StoreOptions
-  ) -> Version? {
-    guard let log = try? openLog(header, file, options) else { return nil }
-    return version(log)
-  }
-
-  private static func version(_ log: (file: any File, header: CommitLogHeader)) -> Version? {
-    (try? LogContent(log.file, log.header)).map { $0.version ?? Version(0) }
-  }
-
-  /// The same of a log whose owner is gone; nil also while its owner has it, who may be about to
-  /// append to it.
-  static func loggedVersionOfDeadOwner(
-    _ header: FileHeader, _ file: any File, _ options: StoreOptions
-  ) -> Version? {
-    // Asked before it is read: its owner locks it for as long as it may write to it.
-    guard let log = try? openLog(header, file, options),
-      (try? log.file.isByteLocked(0)) == false
-    else { return nil }
-    return version(log)
-  }
-
-  // MARK: - After a crash
-
-  /// Brings a file in order whose header names a log that nobody has.
-  ///
-  /// After a restart the log is repeated, else a sync is enough, as all is in the page cache. Then
-  /// the log's use is over.
-  ///
-  /// - Returns: the header as it is then.
-  /// - Throws: `damaged` when the log is needed and not there, or lacks entries; `logNotRepeated`
-  ///   when the file may not be written.
-  static func repeatingLog(
-    _ header: FileHeader, _ file: any File, _ options: StoreOptions, _ cipher: FileCipher?,
-    _ lockFile: LockFile
-  ) throws(StorageError) -> FileHeader {
-    guard header.isLogged else { return header }
-    let boot = options.fileSystem.bootIdentifier
-    if options.isReadOnly {
-      if lockFile.head.isUnknown { try refuseUnlessSameBoot(header, boot, file.path) }
-      return header
-    }
-    // Else those who have it open see to it.
-    guard lockFile.isFirstOpener || lockFile.head.isUnknown else { return header }
-    try lockFile.acquireWriteLock()
-    defer { lockFile.releaseWriteLock() }
-    // Of those that open it at the same time only one gets so far.
-    var header = try readHeader(file)
-    guard header.isLogged else { return header }
-    let identifier = header.logIdentifier
-    // After a failed sync the page cache may have what the disk has not, and call it clean.
-    if header.isOf(boot), !lockFile.inheritsSyncFailure {
-      var search = RecordSearch(file: file, header: header, cipher: cipher, isSameBoot: true)
-      // What only the log proves and it does not have was never acknowledged, and nothing says
-      // which bytes would have to be written again.
-      search.provenUpTo = loggedVersion(header, file, options)
-      let newest = try search.newestDurable(knownDurable: lockFile.head.version, isShared: false)
-      header.durableMark = newest.found.record.version.rawValue
-      try rewriteLogged(header, newest.found, file, options)
-    } else {
-      let log = try openLog(header, file, options)
-      let content = try LogContent(log.file, log.header)
-      try content.repeated(in: file)
-      if let version = content.version { header.durableMark = version.rawValue }
-    }
-    try converting { () throws(SystemError) in
-      try lockFile.synchronize(file)
-      header.logIdentifier = 0
-      try write(header, to: file)
-      try lockFile.synchronize(file)
-    }
-    forgetLog(identifier, header, file, options)
-    // Read, as forgetting the log writes it once more, or could not.
-    return try readHeader(file)
-  }
-
-  /// Writes again what the file has in the places that the log repeats: a sync of the file may have
-  /// failed of which nobody has told.
-  ///
-  /// A log that is missing does not matter after a kill: the page cache has all. Write lock only.
-  private static func rewriteLogged(
-    _ header: FileHeader, _ newest: FoundRecord, _ file: any File, _ options: StoreOptions
-  ) throws(StorageError) {
-    var extents = newest.record.extents
-    extents.append(
-      Extent(offset: header.homes[newest.home], length: UInt64(CommitRecord.lengthMax)))
-    if let log = try? openLog(header, file, options),
-      let content = try? LogContent(log.file, log.header)
-    {
-      extents += content.places.flatMap(\.entry.extents)
-    }
-    let start = FileHeader.copies.last! + UInt64(FileHeader.pageLength)
-    let length = try converting { () throws(SystemError) in try file.length() }
-    try rewrite(extents.filter { $0.offset >= start && $0.offset < length }, of: file)
-  }
-
-  /// Whoever may not write can read a file with a log only while the machine runs on: until then
-  /// all is in the file, if not yet on the disk.
-  static func refuseUnlessSameBoot(
-    _ header: FileHeader, _ boot: UInt64, _ path: String
-  ) throws(StorageError) {
-    guard header.isLogged, !header.isOf(boot) else { return }
-    throw .logNotRepeated(path: path, log: CommitLog.path(path))
-  }
-
-  static func openLog(
-    _ header: FileHeader, _ file: any File, _ options: StoreOptions
-  ) throws(StorageError) -> (file: any File, header: CommitLogHeader) {
-    let path = CommitLog.path(options.path)
-    func missing(_ what: String) -> StorageError {
-      .damaged(
-        path: options.path, block: 0, version: header.durableMark,
-        reason: "\(what) '\(path)'. The machine was restarted while the database was written to, "
-          + "and its newest commits are in that file only: put it back beside the database")
-    }
-    let log: any File
-    do throws(SystemError) {
-      log = try options.fileSystem.open(path, .noFollow)
-    } catch {
-      if error.isMissing { throw missing("there is no commit log") }
-      throw openingError(error, path: path)
-    }
-    guard let found = try converting({ () throws(SystemError) in try logHeader(log) }),
-      found.identifier == header.logIdentifier, found.databaseHigh == header.identifierHigh,
-      found.databaseLow == header.identifierLow
-    else { throw missing("another file has the name of the commit log") }
-    return (log, found)
   }
 }

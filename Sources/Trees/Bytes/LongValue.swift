@@ -18,7 +18,7 @@ package enum LongValue {
   package static let chunkBytes = 32_768 - 16
   /// Children of a full node.
   static let fanOut = 512
-  /// No more is kept in memory for what was written in vain.
+  /// The most by which what was written in vain raises the limit of memory.
   private static let inVainMax = 64 << 20
   static let levelsMax = 6
 
@@ -66,9 +66,8 @@ package enum LongValue {
       height += 1
     }
     let root = level[0].reference
-    // A value that is replaced again and again stays in memory: in the file each would take room
-    // until the commit.
-    // Beyond a limit of memory it takes room for no more than that limit, and as much as is kept.
+    // What is replaced again and again stays in memory: in the file each of its values would take
+    // room until the commit. So the limit grows with what was written in vain.
     let inVain = min(2 * editor.bytesInVain, inVainMax)
     let bytesMax = editor.limits.passingBytes + 2 * value.count + inVain
     return editor.passingBytes > bytesMax ? editor.seal(root) : root
