@@ -47,6 +47,28 @@ import Testing
       realm.freeze().objects(PlanItem.self).where { $0.number == 3 }.explain().contains("index"))
   }
 
+  /// A number of another type is looked up as an integer is, and compared exactly.
+  @Test func wholeNumbersOfOtherTypesAreLookedUp() throws {
+    let all = try filled().objects(PlanItem.self)
+    let key = all.filter("id == %@", NSNumber(value: 42)).explain()
+    #expect(key.contains("primary key, 1 found"), "\(key)")
+    let indexed = all.filter("number == %f", 3.0).explain()
+    #expect(indexed.contains("index on number, 1 values"), "\(indexed)")
+    let numbers = [NSNumber(value: 1), NSNumber(value: 2)]
+    let cases: [(String, Any, Int)] = [
+      ("id == %@", NSNumber(value: 42), 1), ("id == %@", 42.5, 0), ("id IN %@", numbers, 2),
+      ("number IN %@", numbers, 6), ("number >= %@", 17.5, 2_946), ("number < %@", 17.5, 54),
+      ("number == %@", 17.5, 0), ("number != %@", 17.5, 3_000), ("number > %@", -1e30, 3_000),
+      ("plain < %@", 2.5, 1_287), ("plain <= %@", 2.5, 1_287), ("NOT plain < %@", 2.5, 1_713),
+      ("plain > %@", 1e30, 0), ("plain < %@", 1e30, 3_000), ("plain > %@", -0.5, 3_000),
+      ("plain < %@", -Double.infinity, 0), ("plain == %@", Double.nan, 0),
+      ("optNumber < %@", 1e30, 0),
+    ]
+    for (format, argument, count) in cases {
+      #expect(all.filter(format, argument).count == count, "\(format) \(argument)")
+    }
+  }
+
   /// Suites run side by side: a way that one test forces is not taken by the searches of another.
   @Test func aForcedWayIsThatOfOneTask() {
     for choice in [PlanChoice.scan, .index] {

@@ -105,6 +105,7 @@ final class ColumnTest: Sendable {
     }
     switch type {
     case .int, .bool:
+      if type == .int, let range = rangeBesideFraction(test) { return range }
       let values = test.constants.compactMap { $0.exactInteger }
       guard values.count == test.constants.count,
         let bounds = bounds(test.comparator, values, below: { $0 &- 1 }, above: { $0 &+ 1 })
@@ -124,6 +125,34 @@ final class ColumnTest: Sendable {
         includesNull: test.comparator == .notEqual)
     default: return nil
     }
+  }
+
+  /// The range of integers that a comparison with one number holds for; nil when the number is an
+  /// integer itself or not a number, and for comparators without a range.
+  private static func rangeBesideFraction(_ test: ValueTest) -> PackedRange? {
+    guard test.constants.count == 1, case .number(let number) = test.constants[0], !number.isNaN,
+      Int64(exactly: number) == nil
+    else { return nil }
+    let below: ClosedRange<Int64>?
+    let above: ClosedRange<Int64>?
+    if let next = Int64(exactly: number.rounded(.up)) {
+      // No overflow: next to the least integer there are no fractions.
+      below = Int64.min...(next - 1)
+      above = next...Int64.max
+    } else {
+      // Greater or less than all integers.
+      below = number > 0 ? Int64.min...Int64.max : nil
+      above = number < 0 ? Int64.min...Int64.max : nil
+    }
+    let found: ClosedRange<Int64>?
+    switch test.comparator {
+    case .less, .lessOrEqual: found = below
+    case .greater, .greaterOrEqual: found = above
+    case .equal, .isIn: found = nil
+    default: return nil
+    }
+    guard let range = found else { return .nothing }
+    return .integers(range, isOutside: false, includesNull: false)
   }
 
   /// The range of values that a comparison holds for (for `!=`: does not hold for); nil inside when

@@ -128,11 +128,19 @@ final class ConstantSet: Sendable {
       // An integer between two numbers is none of them.
       Set(integers.filter { Int64(exactly: Double($0)) == $0 }.map { Self.bits(Double($0)) })
         .union(fractions)
-    case .float:
-      Set(
-        (integers.map { Double($0) } + fractions.map { Double(_packed: $0 < 0 ? $0 ^ .max : $0) })
-          .map { OrderKey.integer(Float($0)._packed, .float) })
+    case .float: floatOrders
     default: nil
     }
+  }
+
+  /// The order keys of the numbers as values of type `Float`.
+  private var floatOrders: Set<Int64> {
+    var numbers: [Double] = integers.map { Double($0) }
+    numbers += fractions.map { Double(_packed: $0 < 0 ? $0 ^ .max : $0) }
+    var orders = Set<Int64>()
+    for number in numbers where !number.isTooLargeForFloat {
+      orders.insert(OrderKey.integer(Float(number)._packed, .float))
+    }
+    return orders
   }
 }

@@ -296,7 +296,7 @@ extension PlanConstant {
       if value.isNaN { return false }
       body(.integer(value._packed))
     case (.number(let value), .float):
-      if value.isNaN { return false }
+      if value.isNaN || value.isTooLargeForFloat { return false }
       body(.integer(Float(value)._packed))
     case (.text(let bytes), .string): bytes.withUnsafeBytes { body(.bytes($0)) }
     case (.bytes(let own, let bytes), _) where own == type && own != .any:

@@ -69,7 +69,7 @@ struct PlainCondition {
     let elements = ways(subquery.collection).elements().merged { $0.identityKey }
     var inner = self
     var count = 0
-    for element in elements {
+    for element in elements where !element.isMissingObject {
       inner.variables[subquery.variable] = .some(element.value)
       let holds = memo.answer(subquery, of: element.value as? ObjectBase) {
         inner.holds(subquery.condition)

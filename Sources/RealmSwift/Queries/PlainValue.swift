@@ -11,20 +11,21 @@ struct PlainValue {
   let isMixed: Bool
 
   init(constant value: Any?) {
-    let value = queryValue(value)
-    self.value = value.flatMap { Self.number($0) } ?? value
+    self.value = Self.withoutNSNumber(queryValue(value))
     isConstant = true
     isMixed = false
   }
 
-  /// What a number of Foundation's is, which can be cast to every type of number; nil for others.
-  private static func number(_ value: Any) -> Any? {
-    guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else { return nil }
+  /// The value; one of Foundation's numbers, which can be cast to every type of number, in the type
+  /// that it has.
+  private static func withoutNSNumber(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else { return value }
     return AnyRealmValue._fromAny(number).flatMap { $0._anyValue } ?? number.uint64Value
   }
 
   init(_ way: PlainWay) {
-    value = way.value
+    value = Self.withoutNSNumber(way.value)
     isConstant = false
     isMixed = way.form == .mixed
   }
@@ -60,7 +61,7 @@ struct PlainValue {
       if isConstant, other.value is Float,
         let number = Double._fromAny(value) ?? (value as? Decimal128)?.doubleValue
       {
-        return .number(Double(Float(number)))
+        return .number(number.roundedForFloats)
       }
       let isRounding = other.isConstant && value is Float
       if other.value is Decimal128, !isRounding, let value = Decimal128._fromAny(value) {

@@ -52,6 +52,11 @@ struct PlainWay {
       way.value = queryValue(object.value(forKey: name))
       way.property = object.property(named: name)
       way.realm = object._realm
+    } else if form == .plain, let value, let entries = untypedEntries(value) {
+      // A dictionary answers for its keys.
+      let entry: Any? = entries[StoredText(name)] ?? nil
+      way.value = queryValue(entry)
+      way.property = nil
     } else {
       let schema = classOfNone
       way.property = schema?.index(ofProperty: name).flatMap { schema?.properties[$0] }
@@ -65,6 +70,9 @@ struct PlainWay {
     }
     return way
   }
+
+  /// Whether the value is a link that leads nowhere, which is no element of a sub-query.
+  var isMissingObject: Bool { value == nil && property?.codec.type == .object }
 
   /// The class of the objects that the property leads to; nil where it is not known.
   private var classOfNone: ClassSchema? {

@@ -2,6 +2,15 @@
 internal import Foundation
 internal import ObjectStore
 
+extension Double {
+  /// Whether the number is finite, but too large for `Float`, which has infinity in its place.
+  var isTooLargeForFloat: Bool { isFinite && Float(self).isInfinite }
+
+  /// What values of type `Float` are compared with: the nearest one, or the number itself where it
+  /// is too large.
+  var roundedForFloats: Double { isTooLargeForFloat ? self : Double(Float(self)) }
+}
+
 extension PlanConstant {
   /// The form that a value has in a column of a type; nil when it has none.
   init?(_ value: Any, _ type: PropertyType, _ realm: ConfinedRealm, target: Int?) {
@@ -10,7 +19,9 @@ extension PlanConstant {
       if let integer = plainInteger(value) {
         self = .integer(Int64(integer))
       } else if value is Double || value is Float {
-        self = .number(Double._fromAny(value)!)
+        let number = Double._fromAny(value)!
+        // Columns, indexes and primary keys are searched faster by integers.
+        self = Int64(exactly: number).map { .integer($0) } ?? .number(number)
       } else if let constant = PlanConstant(number: value) {
         self = constant
       } else {
@@ -24,7 +35,7 @@ extension PlanConstant {
       guard let number = Double._fromAny(value) ?? (value as? Decimal128)?.doubleValue else {
         return nil
       }
-      self = .number(Double(Float(number)))
+      self = .number(number.roundedForFloats)
     case .double:
       if let number = plain(value, Double.self) {
         self = .number(number)

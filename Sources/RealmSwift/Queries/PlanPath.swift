@@ -202,9 +202,12 @@ struct PlanPath {
     }
   }
 
-  /// What a value of the path, an object or an element, is asked as.
+  /// What a value of the path, an object or an element, is asked as; nil where a link leads
+  /// nowhere.
   func subject(of value: PlanValue, _ readers: PlanReaders) -> PlanSubject? {
-    guard case .link(let table, let key) = value else { return .value(value) }
+    guard case .link(let table, let key) = value else {
+      return type == .object ? nil : .value(value)
+    }
     return readers[table]?.locate(key).map { .object(key, $0) }
   }
 }

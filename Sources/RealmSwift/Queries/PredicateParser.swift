@@ -15,6 +15,8 @@ internal import Foundation
 struct PredicateParser {
   private let tokens: [(token: PredicateToken, position: Int)]
   private let arguments: [Any?]
+  /// Where brackets open that are around an operand, not around a condition.
+  private let operandBrackets: Set<Int>
   private var index = 0
   private var nextArgument = 0
   /// How many sub-queries the place that is read is inside of.
@@ -50,6 +52,35 @@ struct PredicateParser {
   private init(tokens: [(token: PredicateToken, position: Int)], arguments: [Any?]) {
     self.tokens = tokens
     self.arguments = arguments
+    operandBrackets = Self.operandBrackets(tokens)
+  }
+
+  /// Where the brackets open that a comparison follows: none follows brackets around a condition.
+  private static func operandBrackets(
+    _ tokens: [(token: PredicateToken, position: Int)]
+  ) -> Set<Int> {
+    var open: [Int] = []
+    var found: Set<Int> = []
+    for (place, item) in tokens.enumerated() {
+      if item.token == .sign("(") {
+        open.append(place)
+      } else if item.token == .sign(")"), let start = open.popLast(), place + 1 < tokens.count,
+        beginsComparison(tokens[place + 1].token)
+      {
+        found.insert(start)
+      }
+    }
+    return found
+  }
+
+  private static func beginsComparison(_ token: PredicateToken) -> Bool {
+    switch token {
+    case .sign(let sign): return comparators[sign] != nil
+    case .word(let word):
+      let keyword = word.uppercased()
+      return comparators[keyword] != nil || keyword == "NOT" || keyword == "MATCHES"
+    default: return false
+    }
   }
 
   private mutating func parseAll() throws(PredicateSyntaxError) -> PredicateTree {
@@ -148,7 +179,7 @@ struct PredicateParser {
     var outer: [Level] = []
     while true {
       while takeKeyword("NOT") || takeSign("!") { level.negations += 1 }
-      if takeSign("(") {
+      if !operandBrackets.contains(index), takeSign("(") {
         outer.append(level)
         level = Level()
         continue
@@ -201,7 +232,16 @@ struct PredicateParser {
       comparator = .geoWithin
       right = .value(value)
     }
-    if comparator == .between || comparator == .isIn { right = try listed(right, comparator) }
+    if comparator == .between || comparator == .isIn {
+      right = try listed(right, comparator)
+    } else if case .values = right {
+      throw PredicateSyntaxError(
+        message: "several values in braces can only stand behind IN and BETWEEN")
+    }
+    if case .values = left {
+      throw PredicateSyntaxError(
+        message: "several values in braces cannot stand in front of a comparison")
+    }
     let tree = PredicateTree.comparison(
       PredicateComparison(
         left: left, comparator: comparator, right: right, options: options,
@@ -456,70 +496,4 @@ struct PredicateParser {
     }
     try requireSign("]")
   }
-}
-
-/// The values of an untyped collection, of a dictionary those of its keys; nil when it is none.
-func listedValues(_ value: Any?) -> [Any?]? {
-  switch unwrapped(value) {
-  case let values as [Any?]: return values.map { unwrapped($0) }
-  case let values as NSArray: return values.map { unwrapped($0) }
-  case let values as NSSet: return values.map { unwrapped($0) }
-  case is String, is Data: return nil
-  case let value as AnyRealmValue: return listedValues(value._anyValue)
-  case let map as any _UntypedEntries: return map._untypedEntries.values.map { unwrapped($0) }
-  case let map as [AnyHashable: Any]: return map.values.map { unwrapped($0) }
-  case let value? where wordsOnLongRange(value) != nil: return nil
-  case let values as any Sequence: return values.untypedElements
-  default: return nil
-  }
-}
-
-/// Why a range is no list of values: nil unless it has so many that making the list before the
-/// first object is looked at would not end.
-func wordsOnLongRange(_ value: Any?) -> String? {
-  let valuesMax = 1 << 24
-  guard let range = value as? any UntypedRange, range.length > Double(valuesMax) else { return nil }
-  return "IN takes at most \(valuesMax) values of a range, not '\(ValueText.of(value))': BETWEEN "
-    + "takes a closed range"
-}
-
-private protocol UntypedRange {
-  /// About how many whole numbers are in it; 0 for other ranges.
-  var length: Double { get }
-}
-
-extension Range: UntypedRange {
-  fileprivate var length: Double { wholeNumbers(lowerBound, upperBound) }
-}
-
-extension ClosedRange: UntypedRange {
-  fileprivate var length: Double { wholeNumbers(lowerBound, upperBound) }
-}
-
-private func wholeNumbers(_ lower: Any, _ upper: Any) -> Double {
-  guard let lower = lower as? any BinaryInteger, let upper = upper as? any BinaryInteger else {
-    return 0
-  }
-  return Double(upper) - Double(lower)
-}
-
-/// The bounds in a collection or closed range; nil for what has no order, or not two of them.
-func boundValues(_ value: Any?) -> [Any?]? {
-  switch unwrapped(value) {
-  case let range as any UntypedBounds: return range.untypedBounds
-  case is NSSet, is any SetAlgebra, is any _UntypedEntries, is [AnyHashable: Any]: return nil
-  case let other: return listedValues(other).flatMap { $0.count == 2 ? $0 : nil }
-  }
-}
-
-private protocol UntypedBounds {
-  var untypedBounds: [Any?] { get }
-}
-
-extension ClosedRange: UntypedBounds {
-  fileprivate var untypedBounds: [Any?] { [lowerBound, upperBound] }
-}
-
-extension Sequence {
-  fileprivate var untypedElements: [Any?] { map { unwrapped($0) } }
 }

@@ -91,18 +91,16 @@ struct PredicateTokenizer {
     switch first {
     case "'", "\"": return try text(first)
     case "%": return try placeholder()
-    case "$":
-      position += 1
-      return .variable(word())
+    case "$": return .variable(try word(behind: first))
     case "@":
       position += 1
       return .aggregate(word())
-    case "#":
-      position += 1
-      return .name(word())
+    case "#": return .name(try word(behind: first))
     default: break
     }
-    if first.properties.isAlphabetic || first == "_" { return .word(word()) }
+    if first.properties.isAlphabetic || first == "_" || Self.isNameSymbol(first) {
+      return .word(word())
+    }
     let isSigned = first == "-" || first == "+"
     let digit = isSigned ? scalar(1) : first
     let next = scalar(isSigned ? 2 : 1)
@@ -116,12 +114,34 @@ struct PredicateTokenizer {
     scalar.properties.numericType != nil
   }
 
+  /// Whether a scalar is no letter or digit, but Swift's names may begin with it: emoji above all.
+  private static func isNameSymbol(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x20a0...0x20cf, 0x2100...0x218f, 0x10000...: return !isDigit(scalar)
+    default: return false
+    }
+  }
+
+  private static func isInName(_ scalar: Unicode.Scalar) -> Bool {
+    // The last one joins several emoji to one.
+    scalar == "_" || isDigit(scalar) || scalar.properties.isIDContinue || isNameSymbol(scalar)
+      || scalar == "\u{200d}"
+  }
+
   private mutating func word() -> String {
     let start = position
-    while let next = scalar(), next == "_" || Self.isDigit(next) || next.properties.isIDContinue {
-      position += 1
-    }
+    while let next = scalar(), Self.isInName(next) { position += 1 }
     return string(start..<position)
+  }
+
+  /// The name behind `#` or `$`.
+  private mutating func word(
+    behind sign: Unicode.Scalar
+  ) throws(PredicateSyntaxError) -> String {
+    position += 1
+    let name = word()
+    if name.isEmpty { throw PredicateSyntaxError(message: "a name is missing behind '\(sign)'") }
+    return name
   }
 
   private mutating func number() throws(PredicateSyntaxError) -> PredicateToken {

@@ -94,15 +94,18 @@ extension PredicateTree {
   static func values(
     of object: EmbeddedObject, at path: PropertyPath, differs: Bool = false
   ) -> PredicateTree {
-    any(of: path) { element in
+    any(of: path, orMissing: differs) { element in
       let isSame = PredicateTree.and(isThere(element) + members(of: object, at: element))
       return differs ? .not(isSame) : isSame
     }
   }
 
   /// Whether a condition holds of what a path leads to, or of any of the elements there.
+  ///
+  /// - Parameter orMissing: whether it holds of a map's value that is nil, too, which is no element
+  ///   of a sub-query.
   fileprivate static func any(
-    of path: PropertyPath, _ condition: (PropertyPath) -> PredicateTree
+    of path: PropertyPath, orMissing: Bool, _ condition: (PropertyPath) -> PredicateTree
   ) -> PredicateTree {
     guard let collection = path.collections.last else { return condition(path) }
     let variable = "col1"
@@ -113,8 +116,10 @@ extension PredicateTree {
         variable: path.variable, steps: Array(path.steps[..<collection]),
         collections: path.collections),
       variable: variable, condition: condition(element))
-    return .comparison(
+    let found = PredicateTree.comparison(
       PredicateComparison(left: .subquery(subquery), comparator: .greater, right: .value(0)))
+    guard orMissing, element.steps.isEmpty else { return found }
+    return .or([found, makeComparison(.path(path), .equal, .value(nil))])
   }
 
   /// An object that a condition is about is always there.
@@ -172,9 +177,10 @@ extension PredicateComparison {
               ?? makeComparison(.path(element), .equal, .value(value))
           })
       }
+      let isNilOne = values.contains { unwrapped($0) == nil }
       return isAll
-        ? .not(PredicateTree.any(of: path) { .not(isOne($0)) })
-        : PredicateTree.any(of: path, isOne)
+        ? .not(PredicateTree.any(of: path, orMissing: !isNilOne) { .not(isOne($0)) })
+        : PredicateTree.any(of: path, orMissing: isNilOne, isOne)
     default: return nil
     }
   }

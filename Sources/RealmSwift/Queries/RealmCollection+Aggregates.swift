@@ -246,7 +246,8 @@ extension QuerySource {
   ) -> (PlanPath, Set<Int>) {
     let found: (path: PlanPath, tables: Set<Int>)
     if let binding = origin.table?.pointee.binding {
-      let steps = keyPath.split(separator: ".").map { PathStep.property(String($0)) }
+      let names = keyPath.split(separator: ".", omittingEmptySubsequences: false)
+      let steps = names.map { PathStep.property(String($0)) }
       found = PlanResolver.path(PropertyPath(steps: steps), realm, binding)
     } else {
       found = (PlanPath(end: .subject, type: origin.type), [])

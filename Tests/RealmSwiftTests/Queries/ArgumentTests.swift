@@ -165,9 +165,14 @@ private class AskedWith: Object {
       ("int IN %@", many + [tenth, 3], [3]),
       ("int >= %@", Decimal128("9223372036854775806.5"), [2]),
       ("float == %@", Decimal128("NaN"), []), ("float == %@", tenth, [5]),
+      ("float == %@", 1e300, []), ("float != %@", 1e300, Array(0..<6)),
+      ("float > %@", 1e39, [3]), ("float < %@", 1e39, [0, 1, 2, 5]),
+      ("float IN %@", many + [1e300], []), ("float IN %@", [1e300, Double.infinity], [3]),
     ]
     for (format, argument, expected) in cases {
-      #expect(ids(format, argument, objects, realm).managed == expected, "\(format)")
+      let found = ids(format, argument, objects, realm)
+      #expect(found.managed == expected, "\(format)")
+      if format.hasPrefix("float") { #expect(found.plain == expected, "\(format), plain") }
     }
   }
 }

@@ -61,7 +61,13 @@ import Testing
     expect("bcd", "ALL wheels IN %@", [wheel(3), wheel(9)])
     expect("abcd", "ALL wheels IN %@", [wheel(3), wheel(1, "x")])
     expect("bc", "NONE wheels IN %@", [wheel(3), wheel(9)])
+    // "back" has no wheel.
     expect("a", "ANY named != %@", wheel(1, "x"))
+    expect("bcd", "ALL named == %@", wheel(1, "x"))
+    expect("a", "ANY named IN %@", [wheel(7), nil])
+    expect("", "ANY named IN %@", [wheel(7), wheel(8)])
+    expect("bcd", "ALL named IN %@", [wheel(1, "x"), wheel(7)])
+    expect("abcd", "ALL named IN %@", [wheel(1, "x"), nil])
     expect("c", "ANY others.wheels == %@", wheel(1, "x"))
     expect("abd", "ALL others.wheels == %@", wheel(1, "x"))
   }
@@ -70,6 +76,7 @@ import Testing
     let carts = try carts()
     #expect(names(carts.where { $0.wheels != wheel(3) }) == "a")
     #expect(names(carts.where { $0.wheels == wheel(3) }) == "ad")
+    #expect(names(carts.where { $0.named != wheel(1, "x") }) == "a")
     #expect(names(carts.where { $0.spare != wheel(3) }) == "abcd")
     #expect(names(carts.where { $0.others.wheels == wheel(1, "x") }) == "c")
   }

@@ -39,6 +39,7 @@ private class LinkedNowhere: Object {
     try realm.write {
       for object in objects { realm.create(LinkedNowhere.self, value: object, update: .all) }
     }
+    let many = (1..<12).map { "$x.size != \($0)" }.joined(separator: " AND ")
     let cases: [(String, [Int])] = [
       ("ANY next.sizes == nil", [1]), ("ANY next.sizes != 1", [1]),
       ("NONE next.sizes == nil", [0, 2, 3]),
@@ -52,6 +53,14 @@ private class LinkedNowhere: Object {
       ("ANY kids.next.next.sizes == nil", [3]), ("ANY byName.sizes != 9", []),
       ("SUBQUERY(next.kids, $x, $x.size != 9).@count == 0", [0, 1, 2, 3]),
       ("SUBQUERY(next.back, $x, $x.size != 9).@count == 1", [1, 2]),
+      // A link that leads nowhere is no element of a sub-query, a value that is null is one.
+      ("SUBQUERY(byName, $x, $x.size != 9).@count == 0", [0, 1, 2, 3]),
+      ("SUBQUERY(byName, $x, $x.size == nil).@count == 0", [0, 1, 2, 3]),
+      ("SUBQUERY(byName, $x, NOT $x.size == 9).@count == 0", [0, 1, 2, 3]),
+      ("SUBQUERY(byName, $x, TRUEPREDICATE).@count == 0", [0, 1, 2, 3]),
+      ("SUBQUERY(byName, $x, \(many)).@count == 0", [0, 1, 2, 3]),
+      ("SUBQUERY(kids.next, $x, TRUEPREDICATE).@count == 1", [3]),
+      ("SUBQUERY(sizes, $x, $x == nil).@count == 1", [0]), ("byName.@count == 1", [3]),
       // Single values are null.
       ("next.size == nil", [0, 3]), ("next.size != 0", [0, 2, 3]),
       ("next.next.size == nil", [0, 1, 3]),

@@ -137,6 +137,28 @@ private class Hub: Object {
     #expect(["abc", "xyz"].filter { text.evaluate(with: $0) } == ["xyz"])
   }
 
+  @Test func dictionaries() {
+    let isOld = NSPredicate(format: "age > 3"), hasNone = NSPredicate(format: "age == nil")
+    #expect(isOld.evaluate(with: ["age": 5]))
+    #expect(!isOld.evaluate(with: ["age": 2]))
+    #expect(!hasNone.evaluate(with: ["age": 5]))
+    #expect(hasNone.evaluate(with: ["name": "x"]))
+    let row: [String: Any] = ["name": "x", "owner": ["name": "Ann", "age": 7] as [String: Any]]
+    #expect(NSPredicate(format: "name == 'x' AND owner.age == 7").evaluate(with: row))
+    #expect(!NSPredicate(format: "owner.name == 'x'").evaluate(with: row))
+    #expect(NSPredicate(format: "owner.nobody.age == nil").evaluate(with: row))
+    #expect(isOld.evaluate(with: NSDictionary(dictionary: ["age": 5])))
+    // Numbers as JSON has them: each can be cast to every type of number, some to Bool.
+    let numbers = [
+      "one": NSNumber(value: 1), "two": NSNumber(value: 2), "most": NSNumber(value: Int.max),
+      "isOn": NSNumber(value: true),
+    ]
+    #expect(NSPredicate(format: "one < two AND two < most").evaluate(with: numbers))
+    #expect(NSPredicate(format: "most > %@", Int.max - 1).evaluate(with: numbers))
+    #expect(!NSPredicate(format: "most > %@", Int.max).evaluate(with: numbers))
+    #expect(NSPredicate(format: "isOn == true AND one == 1").evaluate(with: numbers))
+  }
+
   /// To go each of the ways through these lists by itself would take years.
   @Test func askEachObjectOnce() {
     let hops = 40

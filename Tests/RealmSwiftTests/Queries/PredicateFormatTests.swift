@@ -20,6 +20,14 @@ private class Knot: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+private class NamedWithEmoji: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var 🐶: Int
+  @Persisted var big🐶s: Int
+  @Persisted var 👩‍🚒: Int
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite(.ownThreads) struct PredicateFormatTests {
   private typealias Case = (format: String, arguments: [Any], fits: (Knot) -> Bool)
 
@@ -161,6 +169,44 @@ private class Knot: Object {
       ("TRUEPREDICATE", [], { _ in true }), ("FALSEPREDICATE OR id == 1", [], { $0.id == 1 }),
       ("TRUEPREDICATE AND id == 1", [], { $0.id == 1 }),
     ])
+  }
+
+  @Test func bracketsAroundOperands() throws {
+    try check([
+      ("(n) == 1", [], { $0.n == 1 }), ("((n)) == ((1))", [], { $0.n == 1 }),
+      ("((n) == 1)", [], { $0.n == 1 }), ("(1) < (n)", [], { $0.n.map { $0 > 1 } ?? false }),
+      ("(%K) == %@", ["s", "a"], { $0.s == "a" }),
+      (
+        "NOT (n) == 1 AND (id > 3 OR (s) == 'a')", [],
+        { $0.n != 1 && ($0.id > 3 || $0.s == "a") }
+      ),
+      ("(n) NOT IN {1, 2}", [], { $0.n != 1 && $0.n != 2 }),
+      ("(s) BEGINSWITH 'a'", [], { $0.s?.hasPrefix("a") ?? false }),
+      ("(list.@count) == 0", [], { $0.list.isEmpty }),
+      ("ANY (list) > 2", [], { $0.list.contains { $0 > 2 } }),
+      (
+        "((SUBQUERY(list, $x, ($x) > 1).@count) == 1)", [], { $0.list.count { $0 > 1 } == 1 }
+      ),
+    ])
+  }
+
+  @Test func namesWithEmoji() throws {
+    let realm = try memoryRealm([NamedWithEmoji.self])
+    try realm.write {
+      for id in 0..<3 {
+        let object = NamedWithEmoji()
+        object.id = id
+        object.🐶 = id
+        object.big🐶s = id * 2
+        object.👩‍🚒 = id * 3
+        realm.add(object)
+      }
+    }
+    let objects = realm.objects(NamedWithEmoji.self)
+    #expect(Array(objects.filter("🐶 > 1").map(\.id)) == [2])
+    #expect(Array(objects.filter("#🐶==1").map(\.id)) == [1])
+    #expect(Array(objects.filter("big🐶s == 2").map(\.id)) == [1])
+    #expect(Array(objects.filter("👩‍🚒 == 6 OR id == 0").map(\.id)) == [0, 2])
   }
 
   @Test func collections() throws {

@@ -63,6 +63,54 @@ import Testing
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = try memoryRealm().objects(Dog.self).where { $0.age.in(Int.min...Int.max) } }
     expectStop(typed, "IN takes at most 16777216 values of a range")
+    let endless = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age IN %@", 18...) }
+    expectStop(endless, "IN takes at most 16777216 values of a range")
+    let typedEndless = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).where { $0.age.in(18...) } }
+    expectStop(typedEndless, "IN takes at most 16777216 values of a range")
+    let halfOpen = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try memoryRealm().objects(Dog.self).filter("age BETWEEN %@", 5..<7) }
+    expectStop(halfOpen, "BETWEEN needs two values in their order, or a closed range")
+  }
+
+  @Test func bracesAndNamesInTheWrongPlace() async {
+    let formats = [
+      ("age == {}", "several values in braces can only stand behind IN and BETWEEN"),
+      ("age > {3, 4}", "several values in braces can only stand behind IN and BETWEEN"),
+      ("name CONTAINS {'a', 'b'}", "several values in braces can only stand behind IN"),
+      ("name LIKE %@ OR name LIKE {%@}", "several values in braces can only stand behind IN"),
+      ("{'a', 'b'} IN name", "several values in braces cannot stand in front of a comparison"),
+      ("# == 1", "a name is missing behind '#'"), ("$ == 1", "a name is missing behind '$'"),
+      ("(age == 1) == 2", "expected ')'"),
+    ]
+    for (format, words) in formats {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) { [format = format as String] in
+        _ = try memoryRealm().objects(Dog.self).filter(format, "a", "b")
+      }
+      expectStop(result, words)
+    }
+  }
+
+  @Test func mapsThatAreNotThere() async {
+    let formats = [
+      ("pets.name['a'] == 'x'", "only maps have values for keys."),
+      ("ANY pets.name.@allKeys == 'a'", "only maps have keys."),
+      ("id.@allValues == 1", "only maps have values."),
+    ]
+    for (format, words) in formats {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) { [format = format as String] in
+        _ = try memoryRealm([Shelf.self, Pet.self, Keeper.self]).objects(Shelf.self).filter(format)
+      }
+      expectStop(result, words)
+    }
   }
 
   @Test func unknownProperties() async {
@@ -86,6 +134,14 @@ import Testing
       print(sum)
     }
     expectStop(sum, "Property 'wings' not found in object of type 'Dog'")
+    let empty = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let keepers = try memoryRealm([Keeper.self, Pet.self]).objects(Keeper.self)
+      let sum: Int = keepers.sum(ofProperty: "favourite..age")
+      print(sum)
+    }
+    expectStop(empty, "Property '' not found in object of type 'Pet'")
   }
 
   @Test func typesThatDoNotFit() async {
