@@ -1,4 +1,5 @@
-// CSV: header first, quoting of RFC 4180, and the columns that users script against.
+// CSV: header first, quoting of RFC 4180, and the columns that users script against; figures and
+// tables as people read them.
 import Harness
 import TestSupport
 import Testing
@@ -62,5 +63,18 @@ import Testing
         schema_version,run_id,replica,engine,workload,invariant,checks,violations,\
         first_violation,cost_percent
         """)
+  }
+
+  /// A phase of a plan may have any name.
+  @Test func cellsOfTablesAreNoMarkup() {
+    let table = TextTable(header: ["a|b"], rows: [["load|2 *x*"], ["one\ntwo"]])
+    #expect(table.markdown == "| a\\|b |\n|---|\n| load\\|2 \\*x\\* |\n| one two |\n")
+  }
+
+  /// Three places made 0 of figures that are not, beside a ratio.
+  @Test func smallFiguresAreNotZero() {
+    #expect(decimalOfFigure(0.000_4) == "0.000400000" && decimalOfFigure(0.015_625) == "0.0156250")
+    #expect(decimalOfFigure(-0.25) == "-0.250000" && decimalOfFigure(0) == "0.000")
+    #expect(decimalOfFigure(1) == "1.000" && decimalOfFigure(1_234.567_8) == "1234.568")
   }
 }

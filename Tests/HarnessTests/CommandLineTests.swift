@@ -470,15 +470,6 @@ import Testing
 
   // MARK: - The command that repeats a run
 
-  /// Shares that a workload of a program has by itself add up to anything; the flag takes 100.
-  @Test func sharesThatTheFlagWouldRefuseAreNotInTheCommand() {
-    var settings = RunSettings(.mixed)
-    #expect(settings.command.contains(" --mix A "))
-    settings.mix = OperationMix([(.read, 1), (.update, 1)])
-    #expect(!settings.command.contains("--mix"))
-    #expect(OperationMix("read:+70,update:30") == nil)
-  }
-
   @Test(arguments: [
     (
       WorkloadKind.freezeCache,

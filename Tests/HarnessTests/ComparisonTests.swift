@@ -186,6 +186,13 @@ import Testing
     #expect(throws: UsageError.self) {
       try compare(["--executables", base, same, "--", "readers-writer", "--output", "x"])
     }
+    for engines in [["--engine", "realm,sqlite"], ["--engine=realm,sqlite"]] {
+      #expect {
+        try compare(["--executables", base, same, "--", "readers-writer"] + engines)
+      } throws: { error in
+        (error as? UsageError)?.message.contains("--engine takes one engine only") == true
+      }
+    }
     // Both at once: only what cannot take the other's core or disk.
     for (plan, reason) in [
       ("readers-writer", "work of one thread"), ("readers-writer --readers 0", "does not sync"),
@@ -202,11 +209,18 @@ import Testing
     }
     let plan = ["readers-writer", "--readers", "1", "--writers", "0"]
     let duet = ["--executables", base, slow, "--duet", "--"] + plan
-    if ProcessInfo.processInfo.activeProcessorCount >= 2,
+    if Processors.allowed.count >= 2,
       FileManager.default.isExecutableFile(atPath: "/usr/bin/taskset")
     {
       #expect(try compare(duet).code == .thresholdMissed)
     }
+  }
+
+  /// They were always 0 and 1, also where this process may not use these.
+  @Test func aDuetUsesProcessorsThatItMay() {
+    #expect(PairedBlocks.duetCores(ofBlock: 0, allowed: [2, 3, 7]) == [2, 3])
+    #expect(PairedBlocks.duetCores(ofBlock: 1, allowed: [2, 3, 7]) == [3, 2])
+    #expect(PairedBlocks.duetCores(ofBlock: 2, allowed: []) == [0, 1])
   }
 
   /// Nobody can tell of a row that varies much; the answer is known all the same.

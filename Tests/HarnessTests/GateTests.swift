@@ -106,6 +106,7 @@ import Testing
     let words = try sides("junit", baseline: [Self.usual], candidate: [Self.usual])
     let lenient = try compare(words + ["--format", "junit"]).output
     #expect(lenient.contains("failures=\"0\" skipped=\"2\"") && lenient.contains("<skipped"))
+    #expect(lenient.contains("errors=\"0\"") && !lenient.contains("<error"))
     let strict = try compare(words + ["--format", "junit", "--strict"])
     #expect(strict.code == .inconclusive)
     #expect(strict.output.contains("failures=\"2\" skipped=\"0\""))
@@ -498,10 +499,14 @@ import Testing
     let mortal = try mortalProgram(
       "mortal", prepared, runs: 3, then: end.replacing("%", with: missing))
     let result = try compare([
-      "--write", "runs=\(folder.file("blocks.csv"))", "--executables", base, mortal, "--",
-      "readers-writer",
+      "--write", "runs=\(folder.file("blocks.csv"))", "--write",
+      "junit=\(folder.file("gate.xml"))", "--executables", base, mortal, "--", "readers-writer",
     ])
     #expect(result.code == code && result.errors.contains(words), "\(result)")
+    // Who reads that file alone saw a pass.
+    let xml = try String(contentsOfFile: folder.file("gate.xml"), encoding: .utf8)
+    #expect(
+      xml.contains("errors=\"1\"") && xml.contains("name=\"compare\"><error message="), "\(xml)")
     #expect(result.output.contains("ended after 3 blocks"), "\(result.output)")
     #expect(result.output.contains("ended before it was decided"))
     let blocks = try String(contentsOfFile: folder.file("blocks.csv"), encoding: .utf8)

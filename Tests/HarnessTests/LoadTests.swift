@@ -9,6 +9,38 @@ import Testing
   private let model = ContentModel(
     seed: 5, objects: 1_000, batch: 10, valueSize: ValueSize(minimum: 0, maximum: 37))
 
+  // MARK: - Schedules and mixes
+
+  /// From a rate at which the first gap is longer than the ramp, too, and down to one.
+  @Test(arguments: [(1, 1_000), (1_000, 1), (0.001, 400), (500, 500)] as [(Double, Double)])
+  func aRampHasAllOfItsOperations(from: Double, to: Double) {
+    let expected = 5 * (from + to)
+    for arrivals in Arrivals.allCases {
+      for offset in [0, 0.5] {
+        var schedule = ArrivalSchedule(
+          arrivals, ratePerSecond: from, start: 7, offset: offset,
+          random: RandomGenerator(seed: testSeed()), ramp: (to: to, nanoseconds: 10_000_000_000))
+        var count = 0.0
+        schedule.skip(until: 10_000_000_007) { due, more in
+          #expect(due >= 7 && due < 10_000_000_007)
+          count += Double(more)
+        }
+        // Of a random number the deviation is its root.
+        let tolerance = arrivals == .fixed ? 2 : 6 * expected.squareRoot()
+        #expect(abs(count - expected) <= tolerance, "\(arrivals), offset \(offset): \(count)")
+      }
+    }
+  }
+
+  /// Shares that a workload of a program has by itself add up to anything; the flag takes 100.
+  @Test func sharesThatTheFlagWouldRefuseAreNotInTheCommand() {
+    var settings = RunSettings(.mixed)
+    #expect(settings.command.contains(" --mix A "))
+    settings.mix = OperationMix([(.read, 1), (.update, 1)])
+    #expect(!settings.command.contains("--mix"))
+    #expect(OperationMix("read:+70,update:30") == nil)
+  }
+
   // MARK: - Sizes
 
   @Test func sizesAreSpreadAsAFileHasThem() throws {

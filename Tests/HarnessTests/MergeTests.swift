@@ -39,6 +39,12 @@ import Testing
     return Array(try #require(CSVTable.parse(text)).dropFirst())
   }
 
+  private func number(_ column: String, of operation: String, in path: String) throws -> Double {
+    let columns = ResultSchema.summaryColumns
+    let row = try #require(try rows(path).first { $0[7] == operation && $0[8] == "measure" })
+    return try #require(Double(row[columns.firstIndex(of: column)!]))
+  }
+
   private func histogram(_ path: String) throws -> LatencyHistogram {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     return try #require(LatencyHistogram(percentileText: text))
@@ -62,7 +68,14 @@ import Testing
     let columns = ResultSchema.summaryColumns
     let read = try #require(merged.first { $0[7] == "read" })
     #expect(read[columns.firstIndex(of: "count")!] == String(sum.count))
-    #expect(read[columns.firstIndex(of: "threads")!] == "3")
+    // They are no shards: they may have run one after another, with as many threads each.
+    #expect(read[columns.firstIndex(of: "threads")!] == "1")
+    let rates = try runs.map { try number("rate_per_s", of: "read", in: $0 + "/summary.csv") }
+    let rate = try number("rate_per_s", of: "read", in: joined + "/merged.csv")
+    #expect(rate > 0 && rate <= (rates.max() ?? 0) * 1.01, "\(rate) of \(rates)")
+    let times = try runs.map { try number("elapsed_s", of: "read", in: $0 + "/summary.csv") }
+    let time = try number("elapsed_s", of: "read", in: joined + "/merged.csv")
+    #expect(abs(time - times.reduce(0, +)) < 1e-4, "\(time) of \(times)")
     #expect(read[columns.firstIndex(of: "service_p50_ns")!] == sum.value(at: .p50).map(String.init))
     // What would have to be averaged is not there.
     #expect(read[columns.firstIndex(of: "written_bytes_per_commit")!].isEmpty)
@@ -191,6 +204,14 @@ import Testing
     #expect(refusal([one, whole] + out).contains("'\(whole)' is no shard, and '\(one)' is one"))
     let missing = try merge([one, two] + out)
     #expect(missing.code == .success && missing.errors.contains("shards are missing: 3/3"))
+    // Shards run at once: what they do a second is added up.
+    let rates = try [one, two].map {
+      try number("rate_per_s", of: "read", in: $0 + "/summary.csv")
+    }
+    let rate = try number("rate_per_s", of: "read", in: folder.file("out/merged.csv"))
+    #expect(abs(rate / rates.reduce(0, +) - 1) < 0.001, "\(rate) of \(rates)")
+    let threads = try number("threads", of: "read", in: folder.file("out/merged.csv"))
+    #expect(threads == 2)
     let dirty = try makeRun("dirty", "--shard 3/3")
     let isDirty = try RunDocument(path: one + "/run.json").environment.isDirty == true
     try FigureFolders.edit(dirty) { $0.environment.isDirty = !isDirty }

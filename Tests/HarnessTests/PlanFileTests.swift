@@ -136,27 +136,6 @@ import Testing
     #expect(abs(counts[11] - 900) <= 2)
   }
 
-  /// From a rate at which the first gap is longer than the ramp, too, and down to one.
-  @Test(arguments: [(1, 1_000), (1_000, 1), (0.001, 400), (500, 500)] as [(Double, Double)])
-  func aRampHasAllOfItsOperations(from: Double, to: Double) {
-    let expected = 5 * (from + to)
-    for arrivals in Arrivals.allCases {
-      for offset in [0, 0.5] {
-        var schedule = ArrivalSchedule(
-          arrivals, ratePerSecond: from, start: 7, offset: offset,
-          random: RandomGenerator(seed: testSeed()), ramp: (to: to, nanoseconds: 10_000_000_000))
-        var count = 0.0
-        schedule.skip(until: 10_000_000_007) { due, more in
-          #expect(due >= 7 && due < 10_000_000_007)
-          count += Double(more)
-        }
-        // Of a random number the deviation is its root.
-        let tolerance = arrivals == .fixed ? 2 : 6 * expected.squareRoot()
-        #expect(abs(count - expected) <= tolerance, "\(arrivals), offset \(offset): \(count)")
-      }
-    }
-  }
-
   /// What the command line says in the place of the plan is in the command, although it is usual.
   @Test(arguments: [
     (checked, "--pins 0 --check-rate 0.03125 --invariants all"), (checked, "--invariants full"),

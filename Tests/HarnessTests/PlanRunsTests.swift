@@ -1,5 +1,6 @@
 // Which runs `plan` takes, and what it makes of them: those of several processes, of another
-// machine, of a debug build or a disturbed machine, of few readers, and one that never ends.
+// machine, of a debug build or a disturbed machine, of few readers; those that it makes itself, and
+// one that dies or never ends.
 import Foundation
 import TestSupport
 import Testing
@@ -171,7 +172,104 @@ import Testing
     #expect(error?.code == .failed && error?.message.contains("it hangs") == true)
   }
 
+  // MARK: - Runs that are made
+
+  /// A program that takes the place of realm-bench: every run has the results of one prepared
+  /// folder.
+  ///
+  /// - Parameter count: how many runs end as they should; the next one dies.
+  private func program(
+    _ name: String, of prepared: String, dyingAfter count: Int = 1_000
+  ) throws -> String {
+    let path = folder.file(name)
+    let text = """
+      #!/usr/bin/env bash
+      while [ $# -gt 0 ]; do
+        if [ "$1" = --output ]; then output=$2; fi
+        shift
+      done
+      echo >>'\(path).count'
+      number=$(wc -l <'\(path).count')
+      [ "$number" -le \(count) ] || exit 1
+      mkdir -p "$(dirname "$output")" && cp -r '\(prepared)' "$output"
+      # No two runs are the same, which would be refused.
+      printf '%*s' "$number" '' >>"$output/run.json"
+      """
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    return path
+  }
+
+  /// How many runs a program was started for.
+  private func runs(of program: String) throws -> Int {
+    try String(contentsOfFile: program + ".count", encoding: .utf8).count
+  }
+
+  @Test func runsAreMadeFittedAndChecked() throws {
+    let prepared = try run("prepared")
+    let question = ["--ask", "file size at pins=10 pin-every=40 objects=20k"]
+    let budget = question + ["--budget", "20s", "--output"]
+    let sound = try program("sound", of: prepared)
+    let result = try lawful.plan(budget + [folder.file("made")], executable: sound)
+    #expect(result.code == .success, "\(result.output) \(result.errors)")
+    #expect(result.output.contains("checked by a run") && result.output.contains("error "))
+    let table = try lawful.rows("made")
+    let check = try #require(table.first { $0["kind"] == "check" })
+    #expect(check["command"]?.hasPrefix("realm-bench run readers-writer") == true)
+    #expect(check["error_percent"].flatMap(Double.init) != nil)
+    #expect(table.filter { $0["kind"] == "experiment" }.count > 3)
+    // What was made can be used again, without new runs.
+    let again = try lawful.plan(
+      question + ["--from", folder.file("made"), "--output", folder.file("again")])
+    #expect(again.code == .success && again.output.contains("not checked by a run"))
+    // A run that dies after the last answer costs none of them: the last one is the check.
+    let mortal = try program("mortal", of: prepared, dyingAfter: try runs(of: sound) - 1)
+    let cut = try lawful.plan(budget + [folder.file("cut")], executable: mortal)
+    #expect(cut.code == .failed && cut.errors.contains("ended with 1"), "\(cut.errors)")
+    #expect(cut.output.contains("not checked by a run"), "\(cut.output)")
+    #expect(cut.output.contains("warning: a run failed: "), "\(cut.output)")
+    #expect(try lawful.rows("cut").contains { $0["kind"] == "answer" })
+    let failing = try lawful.plan(
+      ["--budget", "1s", "--output", folder.file("failed")], executable: "/bin/false")
+    #expect(failing.code == .failed && failing.errors.contains("ended with 1"))
+  }
+
+  /// Twenty of them take many minutes: those before a death were lost, or looked like all.
+  @Test func validationsBeforeADeathAreKeptAndMarked() throws {
+    let prepared = try run("prepared")
+    let words = ["--validate", "--settings", "2", "--budget", "2m", "--format", "json", "--output"]
+    let sound = try program("sound", of: prepared)
+    let whole = try lawful.plan(words + [folder.file("whole")], executable: sound)
+    #expect([.success, .inconclusive].contains(whole.code), "\(whole.errors)")
+    #expect(!whole.output.contains("\"failure\"") && !whole.output.contains("a run failed"))
+    let mortal = try program("mortal", of: prepared, dyingAfter: try runs(of: sound) - 1)
+    let cut = try lawful.plan(words + [folder.file("cut")], executable: mortal)
+    #expect(cut.code == .failed && cut.errors.contains("ended with 1"), "\(cut.errors)")
+    func validations(_ name: String) throws -> Int {
+      try lawful.rows(name).filter { $0["kind"] == "validation" }.count
+    }
+    let (kept, all) = (try validations("cut"), try validations("whole"))
+    #expect(kept > 0 && kept <= all, "\(kept) of \(all)")
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(cut.output.utf8)) as? [String: Any])
+    #expect((json["failure"] as? String)?.contains("ended with 1") == true, "\(cut.output)")
+    let warnings = try #require(json["warnings"] as? [String])
+    #expect(warnings.contains { $0.hasPrefix("a run failed: ") }, "\(warnings)")
+    let page = try String(contentsOfFile: folder.file("cut/plan.html"), encoding: .utf8)
+    #expect(page.contains("<p class=\"bad\">a run failed: "))
+  }
+
   // MARK: - What answers say
+
+  /// Only standard error told of it, and JSON.
+  @Test func everyFormOfAnInterruptedPlanSaysSo() throws {
+    var result = PlanResult(machine: MachineCosts(of: []))
+    result.isInterrupted = true
+    let forms = try OutputFormat.allCases.map { try PlanOutput(result, folder: "x").render($0) }
+    for form in forms + [PlanPage(result).html()] {
+      #expect(form.contains("interrupted: the answers are from what was measured"), "\(form)")
+    }
+  }
 
   private func answer(_ question: String, _ estimate: PlanEstimate, unit: String) throws
     -> PlanAnswer

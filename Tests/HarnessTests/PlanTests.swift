@@ -1,5 +1,5 @@
 // `plan`: questions and their refusals, the models against laws that are known, what is
-// extrapolated, and the way from runs to answers and their checks.
+// extrapolated, and the curves around the answers.
 import Foundation
 import Harness
 import Platform
@@ -321,6 +321,17 @@ import Testing
     #expect(rates.count == 5 && rates.allSatisfy { abs($0 / answer - 1) < 0.01 }, "\(sizes)")
   }
 
+  /// They were shown the curve and the knee of writes.
+  @Test func questionsAboutReadsHaveCurvesOfReads() throws {
+    let words = [
+      "--ask", "read.service_p99 at readers=2 objects=20k", "--output", folder.path + "/plan",
+    ]
+    let result = try lawful.plan(words + ["--from"] + (try lawfulRuns()))
+    let curves = try lawful.rows("plan").filter { $0["kind"] == "curve" }
+    #expect(Set(curves.compactMap { $0["question"] }) == ["reads-cores"], "\(result.output)")
+    #expect(!result.output.contains("knee"), "\(result.output)")
+  }
+
   @Test func allReadersTogetherAreMoreThanOne() throws {
     let run = try lawful.makeRun("one", objects: 20_000, batch: 10, pins: 0, every: 10)
     func together(_ cores: Int) throws -> Double {
@@ -423,46 +434,5 @@ import Testing
     #expect(values[2] >= 3)
     let knees = found.filter { $0["kind"] as? String == "curve" && $0["knee"] as? String == "yes" }
     #expect(knees.count >= 1)
-  }
-
-  /// A program that takes the place of realm-bench: every run has the results of one prepared
-  /// folder.
-  @Test func runsAreMadeFittedAndChecked() throws {
-    let prepared = try lawful.makeRun("prepared", objects: 20_000, batch: 10, pins: 10, every: 40)
-    let program = folder.path + "/program"
-    let text = """
-      #!/usr/bin/env bash
-      while [ $# -gt 0 ]; do
-        if [ "$1" = --output ]; then output=$2; fi
-        shift
-      done
-      mkdir -p "$(dirname "$output")" && cp -r '\(prepared)' "$output"
-      # No two runs are the same, which would be refused.
-      echo >>'\(prepared).count'
-      printf '%*s' "$(wc -l <'\(prepared).count')" '' >>"$output/run.json"
-      """
-    try text.write(toFile: program, atomically: true, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
-    let result = try lawful.plan(
-      [
-        "--ask", "file size at pins=10 pin-every=40 objects=20k", "--budget", "20s",
-        "--output", folder.path + "/made",
-      ], executable: program)
-    #expect(result.code == .success, "\(result.output) \(result.errors)")
-    #expect(result.output.contains("checked by a run") && result.output.contains("error "))
-    let table = try lawful.rows("made")
-    let check = try #require(table.first { $0["kind"] == "check" })
-    #expect(check["command"]?.hasPrefix("realm-bench run readers-writer") == true)
-    #expect(check["error_percent"].flatMap(Double.init) != nil)
-    #expect(table.filter { $0["kind"] == "experiment" }.count > 3)
-    // What was made can be used again, without new runs.
-    let again = try lawful.plan([
-      "--ask", "file size at pins=10 pin-every=40 objects=20k", "--from", folder.path + "/made",
-      "--output", folder.path + "/again",
-    ])
-    #expect(again.code == .success && again.output.contains("not checked by a run"))
-    let failing = try lawful.plan(
-      ["--budget", "1s", "--output", folder.path + "/failed"], executable: "/bin/false")
-    #expect(failing.code == .failed && failing.errors.contains("ended with 1"))
   }
 }

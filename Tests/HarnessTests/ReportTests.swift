@@ -161,6 +161,50 @@ import Testing
     }
   }
 
+  /// Means of percentiles hid stalls: a long run has more intervals than are drawn.
+  @Test func ofManyIntervalsTheWorstIsDrawn() throws {
+    let path = try makeRun("one")
+    var table = CSVTable(columns: ResultSchema.sampleColumns)
+    for interval in 1...1_000 {
+      let cells = [
+        "schema_version": "1", "run_id": "one", "replica": "1", "engine": "realm",
+        "workload": "readers-writer", "phase": "measure", "elapsed_s": String(interval),
+        "operation": "read", "metric": "service_p99", "unit": "ns",
+        "value": interval == 500 ? "2000000000" : "1500000",
+      ]
+      table.append(ResultSchema.sampleColumns.map { cells[$0] })
+    }
+    try table.text.write(toFile: path + "/samples.csv", atomically: true, encoding: .utf8)
+    try FigureFolders.edit(path) { $0.files = nil }
+    let run = try MeasuredRun(folder: path)
+    let chart = try RunReport([run], comparison: nil, showsPlaces: false).chart(.p99)
+    #expect(chart.title == "p99 of each interval, the worst of up to 3 neighbours")
+    // Two seconds, and not the mean with its neighbours.
+    #expect(chart.html().contains(">10 s</text>"), "\(chart.html())")
+  }
+
+  /// The line went straight from one neighbour to the other.
+  @Test func intervalsInWhichNothingWasDoneAreDrawnAtTheBottom() {
+    func chart(_ rates: [Double]) -> LineChart {
+      LineChart(
+        "t", source: "", x: ChartAxis("x") { "\($0)" },
+        y: ChartAxis("y", .logarithmic) { "\($0)" },
+        [ChartSeries("a", rates.enumerated().map { (Double($0.offset), $0.element) })])
+    }
+    #expect(chart([500, 0, 500]).html().contains(",276.0 "))
+    #expect(!chart([500, 500]).html().contains(",276.0"))
+    #expect(chart([0, 0]).html().contains("<polyline"))
+  }
+
+  /// 900 us stood above 1.20 ms.
+  @Test func tablesAreSortedByWhatTheirUnitsMean() throws {
+    var page = ReportPage("t")
+    page.add("s", ReportPage.table(["a"], [["1.20 ms"], ["900 us"]], source: "x"))
+    let html = page.html()
+    #expect(html.contains("ms: 1e6, s: 1e9, B: 1, KiB: 1024"))
+    #expect(html.contains(#"/^([+-]?[\d,]*\.?\d+)(?: (ns|us|ms|s|B|KiB|MiB|GiB))?"#))
+  }
+
   @Test func twoRunsOfOnePlanAreCompared() throws {
     let (_, page) = try report([try makeRun("one"), try makeRun("two")])
     #expect(page.contains("<h2>Comparison</h2>") && page.contains("cannot tell"))

@@ -374,6 +374,12 @@ package enum CompareVerb: VerbDescription {
     where plan.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") }) {
       throw UsageError("compare --executables: \(flag) is not for the runs it makes")
     }
+    for (position, word) in plan.enumerated() {
+      let isValue = position > 0 && plan[position - 1] == "--engine"
+      if (isValue || word.hasPrefix("--engine=")) && word.contains(",") {
+        throw UsageError("compare --executables: --engine takes one engine only")
+      }
+    }
     let budget = try values.first("budget").map { try Units.nanoseconds($0, flag: "--budget") }
     if let budget {
       guard budget > 0 else {
@@ -390,7 +396,7 @@ package enum CompareVerb: VerbDescription {
         throw UsageError("compare --duet: '\(flags.positional.first ?? "")' is no workload")
       }
       let settings = try RunFlags.settings(flags, for: workload).0
-      let cores = ProcessInfo.processInfo.activeProcessorCount
+      let cores = Processors.allowedCount
       if let obstacle = PairedBlocks.obstacleToDuet(settings, cores: cores) {
         throw UsageError("compare: \(obstacle)")
       }

@@ -76,7 +76,7 @@ extension MergeVerb {
         let program = row["scenario"] ?? ""
         text += (isText ? "" : "- ") + "\(part.shard.text): \(program): \(failure)\n"
         guard row["schedule"]?.isEmpty == false else { continue }
-        let place = LiteralPath.quoted(path + "/" + MergedHunts.name(part.shard))
+        let place = LiteralPath.quoted(path + "/" + Shard.folderName(part.shard.number))
         let command = "\(Tool.current.invocation) replay \(place)"
         text += isText ? command + "\n" : "  `\(command)`\n"
       }

@@ -13,10 +13,11 @@ package enum MergeVerb: VerbDescription {
     Joins results folders of one plan and build, such as those of 'run --shard K/N' on many machines
     or of 'run --replicas N': histograms are added, rows of all tables stand below each other with
     'replica' counting the folders, and merged.csv has one row an operation from the added
-    histograms. Nothing is averaged. 'compare' and 'report' take the new folder as they take one of
-    replicas. Folders of other work, other builds, twice the same run or shard, and shards of different
-    runs are refused; so are interrupted runs, and runs that lack a histogram, without --partial.
-    Shards that are missing are named.
+    histograms. Nothing is averaged: rates and threads of shards, which run at once, are added up; of
+    other runs the rate is all that was done in all of their time. 'compare' and 'report' take the new
+    folder as they take one of replicas. Folders of other work, other builds, twice the same run or
+    shard, and shards of different runs are refused; so are interrupted runs, and runs that lack a
+    histogram, without --partial. Shards that are missing are named.
 
     Folders of 'hunt --shard K/N', and of its score, are joined likewise: their tables below each
     other, each shard a folder for 'replay'. All N are needed, once each and of one hunt (seed,

@@ -129,8 +129,8 @@ package enum PlanVerb: VerbDescription {
     _ result: PlanResult, _ folder: ResultsFolder, _ format: OutputFormat, isQuiet: Bool,
     _ console: Console
   ) throws -> ExitCode {
-    let output = PlanOutput(
-      result, folder: result.isInterrupted ? folder.path : folder.destination)
+    let isWhole = !result.isInterrupted && result.failure == nil
+    let output = PlanOutput(result, folder: isWhole ? folder.destination : folder.path)
     // Shown whatever becomes of the files: it was measured.
     console.printRaw(try output.render(format))
     do {
@@ -143,6 +143,10 @@ package enum PlanVerb: VerbDescription {
     if result.isInterrupted {
       console.note("interrupted: the answers are from what was measured until then")
       return .interrupted
+    }
+    if let failure = result.failure {
+      console.note("error: \(failure.message); what was measured until then is shown")
+      return failure.code
     }
     let unvouched = result.answers.filter { !$0.isVouched }
     if !isQuiet {

@@ -9,28 +9,6 @@ package enum DurabilityClass: String, CaseIterable, Sendable, Codable {
   case memory
 }
 
-/// One part of a run that many machines share.
-package struct Shard: Equatable, Sendable {
-  package let number: Int
-  package let count: Int
-
-  /// Reads `2/4`.
-  package init(_ text: String, flag: String) throws(UsageError) {
-    // `Int` alone would take a sign.
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map {
-      Units.isDigits(String($0)) ? Int($0) : nil
-    }
-    guard parts.count == 2, let number = parts[0], let count = parts[1], count >= 1,
-      count <= 100_000, (1...count).contains(number)
-    else {
-      throw UsageError("\(flag): '\(text)' is not of the form K/N with K from 1 to N, such as 2/4")
-    }
-    (self.number, self.count) = (number, count)
-  }
-
-  package var text: String { "\(number)/\(count)" }
-}
-
 /// Form of the summary on standard output.
 package enum OutputFormat: String, CaseIterable, Sendable, Codable {
   case text

@@ -52,6 +52,7 @@ package struct ComparisonOutput {
     }
   }
 
+  private static let interrupted = "interrupted before it was decided"
   private static let titleEnd =
     "; a positive change is for the worse; rows in brackets are shown, not judged"
 
@@ -68,9 +69,12 @@ package struct ComparisonOutput {
       // Two runs that have little in common know no bound: that is no number.
       value.flatMap { $0.isFinite ? decimal($0, places: places) : nil }
     }
+    func figure(_ value: Double?) -> String? {
+      value.flatMap { $0.isFinite ? decimalOfFigure($0) : nil }
+    }
     for row in comparison.rows {
       table.append([
-        row.row.row.name, row.row.metric, number(row.baseline, 3), number(row.candidate, 3),
+        row.row.row.name, row.row.metric, figure(row.baseline), figure(row.candidate),
         number(row.slowdown?.ratio), number(row.slowdown?.low), number(row.slowdown?.high),
         number(row.noiseFloor), number(row.smallestDetectable), row.verdict.rawValue,
         row.isGate ? "yes" : "no", number(row.tolerance, 4), row.reason,
@@ -166,29 +170,22 @@ package struct ComparisonOutput {
     .map { "\($0.row.name): \($0.reason ?? "cannot tell")" }
     let interrupted =
       comparison.isInterrupted
-      ? ["interrupted before it was decided"]
+      ? [Self.interrupted]
       : comparison.failure.map { ["ended before it was decided: " + $0.message] } ?? []
     let all = interrupted + comparison.warnings + reasons + (comparison.place.map { [$0] } ?? [])
     return all.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
   }
 
   private func markdown() -> String {
-    func line(_ cells: [String]) -> String {
-      "| " + cells.map(Self.escapedMarkdown).joined(separator: " | ") + " |"
-    }
-    var lines = ["**\(conclusion)**", "", Self.escapedMarkdown(title), "", line(Self.header)]
+    var lines = [
+      "**\(escapedMarkdown(conclusion))**", "", escapedMarkdown(title), "",
+      markdownRow(Self.header),
+    ]
     lines.append("|---|" + String(repeating: "---:|", count: Self.header.count - 2) + "---|")
-    lines += comparison.rows.map { line(cells($0)) }
+    lines += comparison.rows.map { markdownRow(cells($0)) }
     lines.append("")
-    lines += notes.map { "- " + Self.escapedMarkdown($0) }
+    lines += notes.map { "- " + escapedMarkdown($0) }
     return lines.joined(separator: "\n") + "\n"
-  }
-
-  /// Text of users as one line that is no markup, nor the end of a table's cell.
-  private static func escapedMarkdown(_ text: String) -> String {
-    text.split(whereSeparator: \.isNewline).joined(separator: " ")
-      .replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("|", with: "\\|").replacing("*", with: "\\*").replacing("`", with: "\\`")
   }
 
   private struct JSONForm: Codable {
@@ -226,15 +223,22 @@ package struct ComparisonOutput {
 
   /// A gate row of which nobody can tell is skipped; with `--strict` it has failed, as the command,
   /// unless a regression has ended the blocks before.
+  ///
+  /// Runs that were interrupted, died or missed a threshold are an error of their own: a reader of
+  /// the file alone would see a pass.
   private func junit() -> String {
     let gates = comparison.rows.filter(\.isGate)
     let undecided = comparison.undecided.count
     let isFailure = isStrict && !comparison.endsEarly
     let failures = comparison.regressions.count + (isFailure ? undecided : 0)
+    let broken: String? =
+      comparison.isInterrupted ? Self.interrupted : comparison.failure?.message
+    let tests = gates.count + (broken == nil ? 0 : 1)
     var lines = [
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
-      "<testsuite name=\"realm-bench compare\" tests=\"\(gates.count)\" "
-        + "failures=\"\(failures)\" skipped=\"\(isFailure ? 0 : undecided)\">",
+      "<testsuite name=\"realm-bench compare\" tests=\"\(tests)\" "
+        + "failures=\"\(failures)\" skipped=\"\(isFailure ? 0 : undecided)\" "
+        + "errors=\"\(tests - gates.count)\">",
     ]
     for row in gates {
       let text = Self.escapedXML(cells(row).dropFirst().joined(separator: ", "))
@@ -249,6 +253,12 @@ package struct ComparisonOutput {
         lines.append("\(head)><\(kind) message=\"\(reason)\"/></testcase>")
       default: lines.append("\(head)><system-out>\(text)</system-out></testcase>")
       }
+    }
+    if let broken {
+      let text = Self.escapedXML(broken)
+      lines.append(
+        "  <testcase classname=\"realm-bench\" name=\"compare\"><error message=\"\(text)\"/></testcase>"
+      )
     }
     let all = ([conclusion] + notes).joined(separator: "\n")
     lines.append("  <system-out>\(Self.escapedXML(all, keepsLines: true))</system-out>")

@@ -89,11 +89,7 @@ package struct MergedRuns {
     if let whole = runs.first(where: { $0.document.settings.shard == nil }) {
       throw ResultsError("'\(whole.folder)' is no shard, and '\(first.run.folder)' is one")
     }
-    let missing = (1...first.shard.count).filter { folders[$0] == nil }
-      .map { "\($0)/\(first.shard.count)" }
-    guard !missing.isEmpty else { return [] }
-    let others = missing.count > 8 ? " and \(missing.count - 8) more" : ""
-    return ["shards are missing: \(missing.prefix(8).joined(separator: ", "))\(others)"]
+    return Shard.missing(first.shard.count, folders).map { [$0] } ?? []
   }
 
   private static func build(_ environment: EnvironmentRecord) -> String {
@@ -192,10 +188,12 @@ package struct MergedRuns {
 
   /// One row an operation of the measured phase, from the added histograms.
   ///
-  /// Counts and rates are sums, the elapsed time is the longest; what would have to be averaged is
-  /// empty.
+  /// Counts are sums. Shards run at once: their rates and threads are sums, too, and the elapsed
+  /// time is the longest. Other runs, such as replicas, come one after another: their elapsed times
+  /// are added, and the rate is what all did in that time. What would have to be averaged is empty.
   package func merged() throws -> CSVTable {
     var table = CSVTable(columns: ResultSchema.summaryColumns)
+    let isOfShards = runs.allSatisfy { $0.document.settings.shard != nil }
     let groups = Dictionary(grouping: try runs.flatMap { try $0.cells(of: "summary.csv") }) {
       [$0["phase"] ?? "", $0["operation"] ?? ""]
     }
@@ -211,16 +209,26 @@ package struct MergedRuns {
         return values.isEmpty ? nil : values.reduce(0, +)
       }
       func whole(_ column: String) -> String? { sum(column).map { String(Int($0)) } }
-      let elapsed = rows.compactMap { $0["elapsed_s"].flatMap(Double.init) }.max()
+      func common(_ column: String) -> String? {
+        let cells = Set(rows.map { $0[column] ?? "" })
+        return cells.count == 1 ? cells.first.flatMap { $0.isEmpty ? nil : $0 } : nil
+      }
+      let elapsed =
+        isOfShards
+        ? rows.compactMap { $0["elapsed_s"].flatMap(Double.init) }.max() : sum("elapsed_s")
+      let threads = isOfShards ? whole("threads") : common("threads")
+      let target =
+        isOfShards
+        ? sum("target_rate_per_s").map { decimal($0, places: 3) } : common("target_rate_per_s")
+      let rate = isOfShards ? sum("rate_per_s") : Self.rateOverall(rows)
       let cells: [String: String?] = [
         "schema_version": String(ResultSchema.version), "run_id": runs[0].document.runId,
         "engine": first["engine"], "durability": first["durability"],
         "workload": first["workload"], "operation": key[1], "phase": key[0],
-        "load": first["load"], "threads": whole("threads"),
-        "target_rate_per_s": sum("target_rate_per_s").map { decimal($0, places: 3) },
+        "load": first["load"], "threads": threads, "target_rate_per_s": target,
         "elapsed_s": elapsed.map { decimal($0, places: 6) }, "count": whole("count"),
         "errors": whole("errors"), "late": whole("late"), "skipped": whole("skipped"),
-        "rate_per_s": sum("rate_per_s").map { decimal($0, places: 3) },
+        "rate_per_s": rate.map { decimal($0, places: 3) },
         "service_mean_ns": service?.mean.map { String(Int($0.rounded())) },
       ]
       var durations = service.map { Self.durations("service", $0) } ?? [:]
@@ -236,6 +244,20 @@ package struct MergedRuns {
         })
     }
     return table
+  }
+
+  /// All that was done in all of the time; a row that lacks one of them says neither.
+  private static func rateOverall(_ rows: [[String: String]]) -> Double? {
+    var (done, seconds) = (0.0, 0.0)
+    for row in rows {
+      guard let rate = row["rate_per_s"].flatMap(Double.init),
+        let time = row["elapsed_s"].flatMap(Double.init),
+        (0..<1e15).contains(rate), (0..<1e15).contains(time)
+      else { continue }
+      done += rate * time
+      seconds += time
+    }
+    return seconds > 0 ? done / seconds : nil
   }
 
   private static func durations(_ kind: String, _ histogram: LatencyHistogram) -> [String: String] {

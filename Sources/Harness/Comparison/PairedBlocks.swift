@@ -68,6 +68,7 @@ package struct PairedBlocks {
     var death: ExecutableFailure?
     var longest: UInt64 = 0
     var shortage: String?
+    let allowed = Processors.allowed
     while true {
       let blockStart = clock.nanoseconds()
       var block: [MeasuredRun?] = [nil, nil]
@@ -75,8 +76,7 @@ package struct PairedBlocks {
       let outputs = [0, 1].map { "\(folder)/\(runs[$0].count)-\($0)" }
       do {
         if isDuet {
-          // Cores by turns: one may be slower.
-          let cores = runs[0].count % 2 == 0 ? [0, 1] : [1, 0]
+          let cores = Self.duetCores(ofBlock: runs[0].count, allowed: allowed)
           let processes = try order.map { side in
             try begin(side, to: outputs[side], core: cores[side])
           }
@@ -174,6 +174,15 @@ package struct PairedBlocks {
   }
 
   // MARK: - Duet
+
+  /// The processors of baseline and candidate: the first two that this process may use, by turns,
+  /// since one may be slower.
+  ///
+  /// - Parameter allowed: those that it may use; with fewer than two they are not known.
+  package static func duetCores(ofBlock number: Int, allowed: [Int]) -> [Int] {
+    let both = allowed.count >= 2 ? [allowed[0], allowed[1]] : [0, 1]
+    return number % 2 == 0 ? both : [both[1], both[0]]
+  }
 
   /// Why a plan cannot be run side by side, or nil: two that share a disk, or more than a core
   /// each, measure each other.

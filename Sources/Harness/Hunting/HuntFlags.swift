@@ -11,7 +11,7 @@ package struct HuntSettings: Sendable {
   package var scenario: String?
   package var showsScore = false
   package var replaysCorpus = false
-  package var shard: (number: Int, count: Int) = (1, 1)
+  package var shard = Shard.whole
   package var output: String?
   package var overwrites = false
   package var choices = OutputChoices()
@@ -94,8 +94,7 @@ package struct HuntSettings: Sendable {
       scenario = name
     }
     if let text = values.first("shard") {
-      let part = try Shard(text, flag: "--shard")
-      shard = (part.number, part.count)
+      shard = try Shard(text, flag: "--shard")
     }
     showsScore = values.has("bugs")
     replaysCorpus = values.has("replay-corpus")

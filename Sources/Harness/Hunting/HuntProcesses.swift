@@ -49,7 +49,8 @@ struct HuntProcesses {
       lost += 1
       console.note(
         "error: shard \(number) of \(settings.processes) was ended by signal \(signal): what it had "
-          + "explored is not counted; what there is of it is in \(place)/\(name(number))")
+          + "explored is not counted; what there is of it is in "
+          + "\(place)/\(Shard.folderName(number))")
     }
     console.print(
       lost == 0
@@ -58,7 +59,7 @@ struct HuntProcesses {
           + "ended by signals")
     // The shards have named the places that they leave now.
     for (number, code) in zip(1..., codes) where folder.replaces && code == .invariantViolated {
-      let place = "\(folder.destination)/\(name(number))"
+      let place = "\(folder.destination)/\(Shard.folderName(number))"
       console.print("\(Tool.current.invocation) replay \(LiteralPath.quoted(place))")
     }
     return codes.first { $0 == .invariantViolated } ?? codes.first { $0 != .success } ?? .success
@@ -71,10 +72,8 @@ struct HuntProcesses {
     for process in processes { process.stop() }
   }
 
-  private func name(_ number: Int) -> String { "shard-" + String(format: "%03d", number) }
-
   private func shard(_ number: Int) -> String {
-    "\(folder.path)/\(name(number))"
+    "\(folder.path)/\(Shard.folderName(number))"
   }
 
   private func arguments(_ number: Int) -> [String] {

@@ -26,7 +26,7 @@ struct HuntRecord: Codable, Sendable {
     buildId = BuildIdentity.of(executable: "/proc/self/exe")
     kind = settings.showsScore ? Self.score : "hunt"
     seed = settings.seed
-    shard = "\(settings.shard.number)/\(settings.shard.count)"
+    shard = settings.shard.text
     strategy = settings.strategy.description
     scenario = settings.scenario
     durationNs = settings.nanoseconds

@@ -209,7 +209,7 @@ final class HuntRun {
     let resident = residentBytes()
     samples.append([
       "\(ResultSchema.version)", folder.runID,
-      "\(settings.shard.number)/\(settings.shard.count)", decimal(Double(elapsed) / 1e9, places: 3),
+      settings.shard.text, decimal(Double(elapsed) / 1e9, places: 3),
       "\(total.schedules)", resident == 0 ? nil : "\(resident)",
     ])
   }
@@ -272,7 +272,7 @@ final class HuntRun {
       let failed = failure?.program.name == program.name ? failure?.failure : nil
       table.append([
         "\(ResultSchema.version)", folder.runID,
-        "\(settings.shard.number)/\(settings.shard.count)", program.name,
+        settings.shard.text, program.name,
         settings.strategy.description, "\(settings.seed)", "\(count.schedules)",
         count.distinct > 0 ? "\(count.distinct)" : nil, count.points > 0 ? "\(count.points)" : nil,
         count.switches > 0 ? "\(count.switches)" : nil, decimal(count.seconds, places: 3),

@@ -70,8 +70,8 @@ struct HuntScore {
             environment: ["REALM_PLANTED_BUG": bug.name])
         }
       }
-    let (number, count) = settings.shard
-    return stride(from: number - 1, to: all.count, by: count).map { all[$0] }
+    let shard = settings.shard
+    return stride(from: shard.number - 1, to: all.count, by: shard.count).map { all[$0] }
   }
 
   func run(_ interruption: any Interruption) throws -> ExitCode {
@@ -93,7 +93,7 @@ struct HuntScore {
         table.append([
           "\(ResultSchema.version)", folder.runID, bug.name, strategy.description,
           way.isFound ? "true" : "false", way.schedules.map { "\($0)" },
-          decimal(way.seconds, places: 4), "\(settings.shard.number)/\(settings.shard.count)",
+          decimal(way.seconds, places: 4), settings.shard.text,
         ])
         cells.append(Self.text(way))
         if strategy == .explored(.portfolio) && !way.isFound { missed.append(bug.name) }

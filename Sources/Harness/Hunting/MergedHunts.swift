@@ -54,7 +54,7 @@ struct MergedHunts {
     }
     try Self.refuseOtherPrograms(parts)
     var warnings: [String] = []
-    if let words = Self.missing(first.shard.count, places) {
+    if let words = Shard.missing(first.shard.count, places) {
       guard isPartial else {
         throw ResultsError(
           "\(words): give their folders, too, or take what there is with --partial")
@@ -173,14 +173,6 @@ struct MergedHunts {
     }
   }
 
-  /// The shards that nobody has handed in, in words.
-  private static func missing(_ count: Int, _ folders: [Int: String]) -> String? {
-    let missing = (1...count).filter { folders[$0] == nil }.map { "\($0)/\(count)" }
-    guard !missing.isEmpty else { return nil }
-    let others = missing.count > 8 ? " and \(missing.count - 8) more" : ""
-    return "shards are missing: \(missing.prefix(8).joined(separator: ", "))\(others)"
-  }
-
   // MARK: - What comes out
 
   var isScore: Bool { parts[0].record.isScore }
@@ -239,9 +231,6 @@ struct MergedHunts {
       }, warnings: warnings)
   }
 
-  /// The folder of a shard within the joined one.
-  static func name(_ shard: Shard) -> String { "shard-" + String(format: "%03d", shard.number) }
-
   /// Writes the tables, and beside them what each shard has left.
   func write(to folder: ResultsFolder) throws {
     try folder.write(try encodeJSON(record), to: "merge.json")
@@ -253,7 +242,7 @@ struct MergedHunts {
       try folder.write(samples.text, to: "hunt-samples.csv")
     }
     for part in parts {
-      let target = folder.path + "/" + Self.name(part.shard)
+      let target = folder.path + "/" + Shard.folderName(part.shard.number)
       try FileCalls.makeFolder(target)
       for name in try Self.results(in: part.folder) {
         try FileCalls.refuseEndless("\(part.folder)/\(name)")

@@ -16,6 +16,12 @@ package enum Processors {
     return (0..<bytes * 8).filter { bits[$0 / 8] & 1 << ($0 % 8) != 0 }
   }
 
+  /// How many this process may use.
+  static var allowedCount: Int {
+    let count = allowed.count
+    return count > 0 ? count : ProcessInfo.processInfo.activeProcessorCount
+  }
+
   /// How many processors' time this process may use: that of those that it may run on, as far as a
   /// limit of its container leaves it.
   ///
@@ -23,9 +29,7 @@ package enum Processors {
   ///   - count: how many it runs on; nil for all that it may.
   ///   - root: where `/proc` and `/sys` are; another folder in tests.
   package static func usable(of count: Int? = nil, root: String = "") -> Double {
-    let allowed = allowed.count
-    let all = count ?? (allowed > 0 ? allowed : ProcessInfo.processInfo.activeProcessorCount)
-    return limited(Double(all), to: ControlGroup.processorLimit(root))
+    return limited(Double(count ?? allowedCount), to: ControlGroup.processorLimit(root))
   }
 
   /// So many processors under a limit of their time.

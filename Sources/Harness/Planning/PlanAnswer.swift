@@ -111,6 +111,16 @@ package struct PlanResult: Sendable {
   package var curves: [PlanCurvePoint] = []
   package var warnings: [String] = []
   package var isInterrupted = false
+  /// What has ended the searches and checks: a run that died, or that never ended.
+  package var failure: ExecutableFailure?
+  /// What a reader has to know of a plan that has not come to its end; nil where it has.
+  package var incompleteness: String? {
+    if isInterrupted { return "interrupted: the answers are from what was measured until then" }
+    return failure.map { _ in
+      "a run failed: the answers are from what was measured until then, and not everything was "
+        + "answered and checked"
+    }
+  }
 
   package init(machine: MachineCosts) { self.machine = machine }
 }

@@ -116,8 +116,7 @@ package struct PlanOutput {
   }
 
   private func exact(_ value: Double) -> String {
-    value == value.rounded() && abs(value) < 1e15
-      ? String(Int(value)) : decimal(value, places: 3)
+    value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : decimalOfFigure(value)
   }
 
   // MARK: - Text
@@ -181,8 +180,12 @@ package struct PlanOutput {
   private var knee: String? {
     guard let point = result.curves.first(where: \.isKnee), let rate = point.setting.ratePerSecond
     else { return nil }
-    return "knee of response time against throughput: \(grouped(Int(wholeNumber(rate))))/s, p99 "
-      + point.metric.readable(point.estimate.value)
+    return "knee of the response time of writes against their rate: "
+      + "\(grouped(Int(wholeNumber(rate))))/s, p99 " + point.metric.readable(point.estimate.value)
+  }
+
+  private var warnings: [String] {
+    result.warnings + (result.incompleteness.map { [$0] } ?? [])
   }
 
   private var machineLine: String {
@@ -205,7 +208,7 @@ package struct PlanOutput {
     if let knee { lines.append(knee) }
     if let worth = validationLine { lines.append(worth) }
     lines.append(machineLine)
-    lines += result.warnings.map { "warning: " + $0 }
+    lines += warnings.map { "warning: " + $0 }
     lines.append("plan.csv and plan.html in \(folder)")
     return lines.joined(separator: "\n") + "\n"
   }
@@ -240,7 +243,7 @@ package struct PlanOutput {
           "\($0.metric.readable($0.measured)), error \(decimal($0.errorPercent, places: 1)) %"
         }
         lines.append(
-          "| \(answer.question.text.replacing("|", with: "\\|")) "
+          "| \(escapedMarkdown(answer.question.text)) "
             + "| \(value(answer)) "
             + "| \(answer.readable(estimate.low)) .. \(answer.readable(estimate.high))"
             + (answer.isBracket ? ", a run each " : " ")
@@ -248,7 +251,7 @@ package struct PlanOutput {
       }
       lines.append("")
       for answer in result.answers {
-        lines += answer.notes.map { "- \(answer.question.text): \($0)" }
+        lines += answer.notes.map { "- \(escapedMarkdown(answer.question.text)): \($0)" }
       }
     }
     if !result.validations.isEmpty {
@@ -267,7 +270,7 @@ package struct PlanOutput {
     lines.append("")
     if let knee { lines.append("- \(knee)") }
     lines.append("- \(machineLine)")
-    lines += result.warnings.map { "- warning: \($0)" }
+    lines += warnings.map { "- warning: \(escapedMarkdown($0))" }
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -281,6 +284,8 @@ package struct PlanOutput {
     var warnings: [String]
     /// The answers are from what was measured until then.
     var interrupted: Bool
+    /// What the run that ended it says; missing where none did.
+    var failure: String?
   }
 
   private func json() throws -> String {
@@ -299,6 +304,6 @@ package struct PlanOutput {
     return try encodeJSON(
       JSONForm(
         folder: folder, machine: result.machine, rows: rows, notes: notes,
-        warnings: result.warnings, interrupted: result.isInterrupted))
+        warnings: warnings, interrupted: result.isInterrupted, failure: result.failure?.message))
   }
 }

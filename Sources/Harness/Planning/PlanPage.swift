@@ -10,7 +10,8 @@ package struct PlanPage {
 
   package func html() -> String {
     var page = ReportPage("Capacity plan")
-    page.add("Answers", answers())
+    let incompleteness = result.incompleteness.map { "<p class=\"bad\">\(escapedHTML($0))</p>" }
+    page.add("Answers", (incompleteness ?? "") + answers())
     for (curve, title, variable) in Self.charts {
       let groups = groups(curve)
       let charts = groups.map { words, points in

@@ -44,21 +44,17 @@ package struct Planner {
       }
       throw ResultsError("there is no run to answer from: give --from or --budget")
     }
-    for question in options.questions {
-      guard let answer = try answer(question) else {
-        var warning = "'\(question.text)': no run tells of it"
-        if options.budgetSeconds == nil {
-          warning += "; give --budget to make some"
-          if let wanted = wantedRun(question) { warning += ", or make one for --from: \(wanted)" }
-        }
-        result.warnings.append(warning)
-        continue
-      }
-      result.answers.append(answer)
+    do {
+      try answerQuestions(&result)
+      try checkAnswers(&result)
+      if options.validations > 0 { try validate(&result.validations) }
+    } catch let failure as ExecutableFailure
+      where !result.answers.isEmpty || !result.validations.isEmpty
+    {
+      // What there is comes from the runs before, which are whole.
+      result.failure = failure
     }
     addDoubts(&result)
-    try checkAnswers(&result)
-    if options.validations > 0 { result.validations = try validate() }
     for question in options.questions {
       let answer = result.answers.first { $0.question == question }
       result.curves += curves(question, answer)
@@ -104,6 +100,21 @@ package struct Planner {
   }
 
   // MARK: - Answers
+
+  private mutating func answerQuestions(_ result: inout PlanResult) throws {
+    for question in options.questions {
+      if let answer = try answer(question) {
+        result.answers.append(answer)
+        continue
+      }
+      var warning = "'\(question.text)': no run tells of it"
+      if options.budgetSeconds == nil {
+        warning += "; give --budget to make some"
+        if let wanted = wantedRun(question) { warning += ", or make one for --from: \(wanted)" }
+      }
+      result.warnings.append(warning)
+    }
+  }
 
   private mutating func answer(_ question: PlanQuestion) throws -> PlanAnswer? {
     var answer: PlanAnswer?
@@ -162,6 +173,11 @@ package struct Planner {
         variable: variable, metric: metric, limit: limit, setting: question.setting,
         seconds: min(
           5, max(0.5, (options.budgetSeconds ?? 0) / (8 + 8 * Double(options.questions.count)))))
+      // Also when a run dies: what the search has measured until then is whole.
+      defer {
+        experiments += search.observations
+        fit()
+      }
       // Where the model sees no rate that would do, a sixth of the capacity is tried all the same.
       let least =
         variable == .rate ? (model.queue(.write, question.setting)?.capacity ?? 60) / 6 : 60
@@ -169,8 +185,6 @@ package struct Planner {
         answer = make(found, "search in open loop, \(search.tries) runs, one a rate")
         answer.isBracket = found.bound == nil
       }
-      experiments += search.observations
-      fit()
     }
     var setting = question.setting
     variable.set(answer.estimate.value, in: &setting)
@@ -260,8 +274,7 @@ package struct Planner {
   }
 
   /// Predicts settings over the whole space, then runs them.
-  private func validate() throws -> [PlanCheck] {
-    var checks: [PlanCheck] = []
+  private func validate(_ checks: inout [PlanCheck]) throws {
     for setting in PlanExperiments.validation(options.validations, seed: options.seed) {
       let transactions = Int(setting.pins * (setting.pinEvery ?? 1) * 1.3) + 20
       let space = PlanExperiment(setting: setting, length: .transactions(transactions))
@@ -285,7 +298,6 @@ package struct Planner {
           length: .seconds(PlanExperiments.length(tail, loaded, atLeast: 3))),
         [tail], predictedFor: asked, &checks)
     }
-    return checks
   }
 
   /// Makes a run and holds what was predicted against it.
@@ -313,7 +325,10 @@ package struct Planner {
   private func curves(_ question: PlanQuestion, _ answer: PlanAnswer?) -> [PlanCurvePoint] {
     let maker = PlanCurves(model)
     func curves(_ metric: PlanMetric, _ setting: PlanSetting) -> [PlanCurvePoint] {
-      metric.isSpace ? maker.growth(setting) : maker.latency(setting)
+      switch metric {
+      case .latency(.read, _), .rate(.read): maker.reads(setting)
+      default: metric.isSpace ? maker.growth(setting) : maker.latency(setting)
+      }
     }
     switch question.kind {
     case .value(let metric):

@@ -88,7 +88,7 @@ package struct LineChart {
       var line = line
       line.points = line.points.filter {
         $0.x.isFinite && $0.y.isFinite && (x.scale == .linear || $0.x > 0)
-          && (y.scale == .linear || $0.y > 0)
+          && (y.scale == .linear || $0.y >= 0)
       }
       return line
     }.filter { !$0.points.isEmpty }
@@ -158,8 +158,11 @@ package struct LineChart {
   /// - Parameter position: attributes that say where it lies in another drawing.
   private func svg(_ width: DrawingWidth, _ position: String = "") -> String {
     let across = Span(series.flatMap { $0.points.map(\.x) }, x)
-    // Files and rates are seen against nothing; times on a logarithmic axis have no nothing.
-    let up = Span(series.flatMap { $0.points.map(\.y) }, y, includesZero: y.scale == .linear)
+    // A linear axis begins at 0, so that sizes are seen whole. A logarithmic one has no 0: what is
+    // 0, such as the rate of an interval in which nothing was done, lies at its bottom.
+    let heights = series.flatMap { $0.points.map(\.y) }
+    let up = Span(
+      heights.filter { y.scale == .linear || $0 > 0 }, y, includesZero: y.scale == .linear)
     let labels = up.ticks.map(y.label)
     // The caption says it.
     let hasTitle = y.title != title
@@ -241,7 +244,8 @@ private struct Span {
 
   init(_ values: [Double], _ axis: ChartAxis, includesZero: Bool = false) {
     isLogarithmic = axis.scale == .logarithmic
-    var (least, most) = (values.min() ?? 0, values.max() ?? 1)
+    let lowest: Double = axis.scale == .logarithmic ? 1 : 0
+    var (least, most) = (values.min() ?? lowest, values.max() ?? 1)
     if includesZero { least = min(0, least) }
     if let fixed = axis.ticks {
       ticks = fixed.filter { $0 <= most * 1.0001 }
@@ -274,6 +278,7 @@ private struct Span {
   /// Where a value lies, from 0 to 1.
   func share(_ value: Double) -> Double {
     if high <= low { return 0.5 }
+    if isLogarithmic && value <= low { return 0 }
     return isLogarithmic
       ? (log10(value) - log10(low)) / (log10(high) - log10(low)) : (value - low) / (high - low)
   }

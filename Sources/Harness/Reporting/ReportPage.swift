@@ -100,7 +100,12 @@ package struct ReportPage {
   private static let script = """
     for (const table of document.querySelectorAll('table')) {
       const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
-      const number = text => parseFloat(text.replace(/[,+]/g, ''));
+      const units = {ns: 1, us: 1e3, ms: 1e6, s: 1e9, B: 1, KiB: 1024, MiB: 1048576, GiB: 1073741824};
+      const form = /^([+-]?[\\d,]*\\.?\\d+)(?: (ns|us|ms|s|B|KiB|MiB|GiB))?(?: ?%|\\/s)?( .*)?$/;
+      const number = text => {
+        const parts = form.exec(text.trim());
+        return parts ? parseFloat(parts[1].replace(/,/g, '')) * (units[parts[2]] ?? 1) : NaN;
+      };
       heads.forEach((head, column) => {
         head.style.cursor = 'pointer';
         head.title = 'sort';
@@ -110,7 +115,10 @@ package struct ReportPage {
           head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
           const rows = [...body.rows].sort((a, b) => {
             const x = a.cells[column].textContent, y = b.cells[column].textContent;
-            const order = isNaN(number(x)) || isNaN(number(y)) ? x.localeCompare(y) : number(x) - number(y);
+            const p = number(x), q = number(y);
+            // What is no number stands behind those that are, in both orders.
+            if (isNaN(p) !== isNaN(q)) return isNaN(p) ? 1 : -1;
+            const order = isNaN(p) ? x.localeCompare(y, undefined, {numeric: true}) : p - q;
             return down ? -order : order;
           });
           body.append(...rows);

@@ -8,7 +8,7 @@ package struct RunReport {
   private let comparison: Comparison?
   /// Whether folders are named by their path, and the host by its name.
   private let showsPlaces: Bool
-  /// More points than these are drawn as means of neighbours.
+  /// Of more points than these some neighbours are drawn as one.
   private static let pointsMax = 400
 
   /// - Parameter comparison: of two sides, if they did the same work.
@@ -277,7 +277,7 @@ package struct RunReport {
         points.append((max(1, left), Double(max(1, value))))
       }
     }
-    return thinned(points)
+    return thinned(points, by: last)
   }
 
   private static let time = ChartAxis("seconds since the start") { trimmed($0) }
@@ -288,16 +288,20 @@ package struct RunReport {
   private func rates() throws -> LineChart {
     chart(
       "Operations a second", "samples.csv", Self.time,
-      ChartAxis("a second", .logarithmic, label: shortNumber), try samples("rate"))
+      ChartAxis("a second", .logarithmic, label: shortNumber),
+      try samples("rate").map { ChartSeries($0.name, Self.thinned($0.points, by: Self.mean)) })
   }
 
   private func tails() throws -> LineChart {
-    chart(
-      "p99 of each interval", "samples.csv", Self.time,
-      ChartAxis("time", .logarithmic) { roundDuration($0) }, try samples("service_p99"))
+    let lines = try samples("service_p99")
+    let size = lines.map { Self.groupSize($0.points.count) }.max() ?? 1
+    return chart(
+      "p99 of each interval" + (size > 1 ? ", the worst of up to \(size) neighbours" : ""),
+      "samples.csv", Self.time, ChartAxis("time", .logarithmic) { roundDuration($0) },
+      lines.map { ChartSeries($0.name, Self.thinned($0.points, by: Self.worst)) })
   }
 
-  /// A line an operation of a run.
+  /// A line an operation of a run, with all of its points.
   private func samples(_ metric: String) throws -> [ChartSeries] {
     try runs.flatMap { run in
       var points: [String: [(x: Double, y: Double)]] = [:]
@@ -308,7 +312,7 @@ package struct RunReport {
         points[operation, default: []].append((time, value))
       }
       return run.operations.filter { Operation(rawValue: $0)?.isMinor != true }.map {
-        ChartSeries(label(run, $0), Self.thinned(points[$0] ?? []))
+        ChartSeries(label(run, $0), points[$0] ?? [])
       }
     }
   }
@@ -345,7 +349,7 @@ package struct RunReport {
           else { return nil }
           return (time, value)
         }
-        return ChartSeries(label(run, name), Self.thinned(points))
+        return ChartSeries(label(run, name), Self.thinned(points, by: Self.mean))
       }
     }
   }
@@ -358,16 +362,39 @@ package struct RunReport {
     LineChart(title, source: source(file), x: x, y: y, series)
   }
 
-  /// At most `pointsMax` points, each the mean of its neighbours.
-  private static func thinned(_ points: [(x: Double, y: Double)]) -> [(x: Double, y: Double)] {
+  // MARK: - Many points
+
+  private typealias Point = (x: Double, y: Double)
+
+  /// How many neighbours are drawn as one point.
+  private static func groupSize(_ count: Int) -> Int {
+    max(1, (count + pointsMax - 1) / pointsMax)
+  }
+
+  /// At most `pointsMax` points, each for some neighbours.
+  private static func thinned(
+    _ points: [Point], by choice: (ArraySlice<Point>) -> Point
+  ) -> [Point] {
     guard points.count > pointsMax else { return points }
-    let size = (points.count + pointsMax - 1) / pointsMax
+    let size = groupSize(points.count)
     return stride(from: 0, to: points.count, by: size).map { start in
-      let part = points[start..<min(start + size, points.count)]
-      let count = Double(part.count)
-      return (part.reduce(0) { $0 + $1.x } / count, part.reduce(0) { $0 + $1.y } / count)
+      choice(points[start..<min(start + size, points.count)])
     }
   }
+
+  /// For rates and sizes.
+  private static func mean(_ part: ArraySlice<Point>) -> Point {
+    let count = Double(part.count)
+    return (part.reduce(0) { $0 + $1.x } / count, part.reduce(0) { $0 + $1.y } / count)
+  }
+
+  /// For percentiles, of which there is no mean.
+  private static func worst(_ part: ArraySlice<Point>) -> Point {
+    part.max(by: { $0.y < $1.y }) ?? (0, 0)
+  }
+
+  /// For distributions, whose end is what counts.
+  private static func last(_ part: ArraySlice<Point>) -> Point { part.last ?? (0, 0) }
 }
 
 /// A duration as a tick has it: without places that say nothing.

@@ -84,3 +84,11 @@ package struct CSVTable: Sendable {
 package func decimal(_ value: Double, places: Int) -> String {
   String(format: "%.\(places)f", value)
 }
+
+/// Fixed point: three places, and below 1 six significant digits, so that what is small is not
+/// written as 0.
+package func decimalOfFigure(_ value: Double) -> String {
+  let size = abs(value)
+  guard size < 1, size > 1e-12 else { return decimal(value, places: 3) }
+  return decimal(value, places: 5 - Int(log10(size).rounded(.down)))
+}

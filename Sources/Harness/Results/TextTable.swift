@@ -1,4 +1,5 @@
 // A table for people: aligned text, or Markdown. The first column stands left, all others right.
+internal import Foundation
 
 /// Rows of cells below a header.
 package struct TextTable: Sendable {
@@ -23,9 +24,21 @@ package struct TextTable: Sendable {
 
   package var markdown: String {
     let lines =
-      ["| " + header.joined(separator: " | ") + " |"]
+      [markdownRow(header)]
       + ["|---|" + String(repeating: "---:|", count: header.count - 1)]
-      + rows.map { "| " + $0.joined(separator: " | ") + " |" }
+      + rows.map(markdownRow)
     return lines.joined(separator: "\n") + "\n"
   }
+}
+
+/// A row of a table in Markdown.
+func markdownRow(_ cells: [String]) -> String {
+  "| " + cells.map(escapedMarkdown).joined(separator: " | ") + " |"
+}
+
+/// Text of users as one line that is no markup, nor the end of a table's cell.
+package func escapedMarkdown(_ text: String) -> String {
+  text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    .replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    .replacing("|", with: "\\|").replacing("*", with: "\\*").replacing("`", with: "\\`")
 }
