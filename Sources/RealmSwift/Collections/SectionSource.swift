@@ -23,6 +23,14 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   @exclusivity(unchecked) private var looksElsewhere = false
   /// Whether `makeKey` has ever read more than an element's own values.
   @exclusivity(unchecked) private var followsLinks = false
+  /// Whether the key path has ever led to something else than the property that orders the results:
+  /// what is computed from it may depend on others, and is followed as a block is.
+  @exclusivity(unchecked) private var isComputed = false
+  /// Of how many more keys this is asked: a few tell it.
+  @exclusivity(unchecked) private var keyChecksLeft: Int
+
+  /// The frozen form that was made last, while somebody has it.
+  private weak var frozenForm: SectionSource?
 
   /// What keys are made of, besides linking objects and such; see `keyTables`.
   @exclusivity(unchecked) private var knownKeyTables: KeyTables?
@@ -83,6 +91,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     self.keyPath = keyPath
     self.place = place
     self.isOrderedByKey = isOrderedByKey
+    // Many threads use frozen ones.
+    keyChecksLeft = keyPath == nil || results.isFrozen ? 0 : 16
   }
 
   // MARK: - What keys are made of
@@ -103,16 +113,34 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       // A state that was noted by fewer tables is not known from now on.
       knownKeyTables = nil
     }
+    if keyChecksLeft > 0, let keyName {
+      keyChecksLeft -= 1
+      _ = isProperty(ValueIdentity(key: key), of: element, keyName)
+    }
     return key
   }
 
+  /// Whether a key is the property that orders the results; notes where it is computed instead.
+  private func isProperty(_ identity: ValueIdentity, of element: Element, _ name: String) -> Bool {
+    if let object = element._anyElement as? ObjectBase,
+      ValueIdentity(object.value(forKeyPath: name), isMixed: Key._rlmType == .any) == identity
+    {
+      return true
+    }
+    if !isComputed, !query.realm.isFrozen {
+      isComputed = true
+      knownKeyTables = nil
+    }
+    return false
+  }
+
   /// Whether keys are made by a block that has read nothing but the elements' own values so far.
-  var readsOwnValues: Bool { keyPath == nil && !followsLinks && !looksElsewhere }
+  var readsOwnValues: Bool { (keyPath == nil || isComputed) && !followsLinks && !looksElsewhere }
 
   /// The key paths by which one hears of elements that may have another key, besides those of an
   /// observer.
   func keyPathsOfKeys(observedBy keyPaths: [String]?) -> [[String]?] {
-    if keyPath != nil {
+    if keyPath != nil, !isComputed {
       guard let keyPaths, let keyName, !keyPaths.contains(keyName) else { return [] }
       return [keyPaths + [keyName]]
     }
@@ -168,7 +196,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     if let known = knownKeyTables, known.classes === classes { return known }
     guard let stored = query.origin.table?.pointee.binding.table else { return nil }
     // A property of the elements, and not of what they link to.
-    let isOwn = keyPath == nil ? !followsLinks : keyName?.contains(".") == false
+    let isOwn = keyPath == nil || isComputed ? !followsLinks : keyName?.contains(".") == false
     let found = KeyTables(classes, stored, followsLinks: !isOwn)
     knownKeyTables = found
     return found
@@ -202,7 +230,8 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       moves.beginAnew()
       if held.sections === sections { return }
     } else {
-      moves = HeldSections(of: version, keyName.map { [$0] }, query.realm, query.origin.table)
+      let keyPaths = isComputed ? nil : keyName.map { [$0] }
+      moves = HeldSections(of: version, keyPaths, query.realm, query.origin.table)
       query.realm.hold(moves, of: query)
     }
     let carried = Carried(Held(sections: sections, moves: moves))
@@ -349,22 +378,28 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   ///
   /// - Complexity: O(sections x log(elements of each)) elements are looked at.
   private func inOrder() -> FoundSections<Key>? {
-    guard keyPath != nil, SectionBuilder<Key>.areTogetherInOrder else { return nil }
+    guard let keyName, !isComputed, SectionBuilder<Key>.areTogetherInOrder else { return nil }
     let items = query.items()
     var builder = SectionBuilder<Key>()
-    func key(at position: Int) -> (key: Key, identity: ValueIdentity) {
-      let key = self.key(of: query.element(items[position])!)
-      return (key, ValueIdentity(key: key))
+    // Nil where the key is computed from the property that orders the results: then others may be
+    // between two elements of a section.
+    func key(at position: Int) -> (key: Key, identity: ValueIdentity)? {
+      let element = query.element(items[position])!
+      let key = self.key(of: element)
+      let identity = ValueIdentity(key: key)
+      guard isProperty(identity, of: element, keyName) else { return nil }
+      return (key, identity)
     }
     var position = 0
-    var next = items.isEmpty ? nil : key(at: 0)
-    while let current = next {
+    var next: (key: Key, identity: ValueIdentity)?
+    while position < items.count {
+      guard let current = next ?? key(at: position) else { return nil }
       next = nil
       // The last element that is known to be in the section, and the first that is not.
       var (last, end) = (position, items.count)
       var step = 1
       while last + step < end {
-        let other = key(at: last + step)
+        guard let other = key(at: last + step) else { return nil }
         if other.identity == current.identity {
           last += step
           step *= 2
@@ -375,7 +410,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
       }
       while end - last > 1 {
         let middle = (last + end) / 2
-        let other = key(at: middle)
+        guard let other = key(at: middle) else { return nil }
         if other.identity == current.identity {
           last = middle
         } else {
@@ -435,9 +470,15 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
   }
 
   func frozen() -> SectionSource {
-    results.isFrozen
-      ? self
-      : SectionSource(results.freeze(), isOrderedByKey: isOrderedByKey, makeKey, place, keyPath)
+    if results.isFrozen { return self }
+    let frozen = results.freeze()
+    // Who freezes section by section finds them once.
+    if let frozenForm, frozenForm.results.source.realm === frozen.source.realm {
+      return frozenForm
+    }
+    let form = SectionSource(frozen, isOrderedByKey: isOrderedByKey, makeKey, place, keyPath)
+    frozenForm = form
+    return form
   }
 
   func thawed() -> SectionSource? {

@@ -57,7 +57,7 @@ public struct PropertyChange {
   /// Nil when the observing Realm itself made one of the changes, and of a collection. The object
   /// that was linked to has its present values.
   public let oldValue: Any?
-  /// The value that it has now; nil of a link or collection.
+  /// The value that it has now, the linked object too; nil of a collection.
   public let newValue: Any?
 }
 

@@ -207,14 +207,13 @@ final class ObjectObservation<Subject: ObjectBase>: Observation {
       return PropertyChange(name: property.name, oldValue: nil, newValue: nil)
     }
     var oldValue = unwrapped(old?.value(forKey: property.name))
-    if property.codec.type != .object {
-      return PropertyChange(
-        name: property.name, oldValue: oldValue,
-        newValue: unwrapped(object.value(forKey: property.name)))
+    if property.codec.type == .object {
+      // The object that was linked to, as it is now.
+      oldValue = (oldValue as? ObjectBase).flatMap { realm.accessor(of: $0) }
     }
-    // The object that was linked to, as it is now.
-    oldValue = (oldValue as? ObjectBase).flatMap { realm.accessor(of: $0) }
-    return PropertyChange(name: property.name, oldValue: oldValue, newValue: nil)
+    return PropertyChange(
+      name: property.name, oldValue: oldValue,
+      newValue: unwrapped(object.value(forKey: property.name)))
   }
 }
 

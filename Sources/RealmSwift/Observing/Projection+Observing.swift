@@ -166,8 +166,8 @@ final class ProjectionObservation<Subject: ProjectionObservable>: Observation {
     let old = hasOld ? (hasMixed ? step.shownOld : step.old).accessor(of: object) : nil
     let properties = zip(followed, changes).filter { $0.1 != nil }.map { followed, _ in
       PropertyChange(
-        name: followed.name, oldValue: old.flatMap { Self.value(followed.property, of: $0) },
-        newValue: Self.value(followed.property, of: object))
+        name: followed.name, oldValue: old.flatMap { value(followed.property, of: $0) },
+        newValue: value(followed.property, of: object))
     }
     if !properties.isEmpty { callback(.change(projection, properties)) }
     return true
@@ -177,9 +177,12 @@ final class ProjectionObservation<Subject: ProjectionObservable>: Observation {
     for followed in followed { _ = followed.tracker.advance(step) }
   }
 
-  /// A property's value; nil of links and collections, as for objects.
-  private static func value(_ property: any AnyProjected, of object: ObjectBase) -> Any? {
+  /// A property's value as for objects: of a link the object as it is now, nil of collections.
+  private func value(_ property: any AnyProjected, of object: ObjectBase) -> Any? {
     let value = property.untypedValue(of: object)
+    if let linked = value as? ObjectBase {
+      return linked._realm === realm ? linked : realm.accessor(of: linked)
+    }
     return value is any ThreadConfined ? nil : value
   }
 }

@@ -11,12 +11,28 @@ private class Song: Object {
   @Persisted var band: Band?
   @Persisted var live: Bool
   @Persisted var plays: List<Int>
+  var letter: String { title.prefix(1).uppercased() }
+  var isLong: Bool { title.count > 4 }
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 private class Band: Object {
   @Persisted var name: String
   @Persisted var songs: List<Song>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class Errand: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var due: Int?
+  @Persisted var isDone: Bool
+  @Persisted var helper: Errand?
+  /// Reads one property of an errand without values, and others of one that has some.
+  var group: String {
+    guard let due else { return "none" }
+    if isDone { return "done" }
+    return helper.map { "of \($0.id)" } ?? "day \(due % 3)"
+  }
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -82,6 +98,79 @@ private class Band: Object {
     #expect(parity.allKeys == ["odd", "even"] && parity.map { Array($0) } == [[3, 5], [30]])
     let band = try #require(songs[0].band)
     #expect(band.songs.sectioned(sortDescriptors: ["title"]) { $0.live }.allKeys == [true, false])
+  }
+
+  /// The order is that of the property, so that elements of one section may be apart.
+  @Test func byComputedProperties() throws {
+    let songs = try songs()
+    let realm = try #require(songs.realm)
+    let letters = songs.sectioned(by: \.letter)
+    func titles() -> [[String]] { letters.map { $0.map(\.title) } }
+    #expect(letters.allKeys == ["A", "B", "G"])
+    #expect(titles() == [["Alto", "alpha", "apple"], ["Beta", "Bravo"], ["Gamma"]])
+    try realm.write {
+      // In order: Alto, Apex, Beta, Bravo, Gamma, alpha, apple.
+      realm.create(Song.self, value: ["id": 6, "title": "Apex"] as [String: Any])
+      #expect(titles() == [["Alto", "Apex", "alpha", "apple"], ["Beta", "Bravo"], ["Gamma"]])
+      realm.delete(songs.where { $0.title.in(["Apex", "Beta", "Bravo"]) })
+      #expect(titles() == [["Alto", "alpha", "apple"], ["Gamma"]])
+      realm.create(Song.self, value: ["id": 7, "title": "Aa"] as [String: Any])
+    }
+    // In order: Aa, Alto, Gamma, alpha, apple.
+    #expect(letters.allKeys == ["A", "G"])
+    #expect(titles() == [["Aa", "Alto", "alpha", "apple"], ["Gamma"]])
+    let lengths = songs.sectioned(by: \.isLong, ascending: false)
+    #expect(lengths.map { $0.map(\.title) } == [["apple", "alpha", "Gamma"], ["Alto", "Aa"]])
+    let again = songs.freeze().sectioned(by: \.letter, sortDescriptors: ["title"])
+    #expect(again.map { $0.map(\.title) } == titles())
+  }
+
+  /// What is computed may depend on more properties than the one that orders the results, in large
+  /// results too, which go on by what has changed.
+  @Test(arguments: [20, 2_000])
+  func computedFromSeveralProperties(count: Int) throws {
+    let realm = try memoryRealm([Errand.self])
+    try realm.write {
+      for id in 0..<count {
+        let due = id % 10 == 9 ? NSNull() as Any : id as Any
+        realm.create(Errand.self, value: ["id": id, "due": due] as [String: Any])
+      }
+    }
+    let errands = realm.objects(Errand.self)
+    let groups = errands.sectioned(by: \.group)
+    func ids(_ key: String) -> [Int] { groups.first { $0.key == key }?.map(\.id) ?? [] }
+    #expect(groups.allKeys == ["none", "day 0", "day 1", "day 2"])
+    #expect(ids("none").prefix(2) == [9, 19] && ids("day 1").prefix(3) == [1, 4, 7])
+    let errand = try #require(realm.object(ofType: Errand.self, forPrimaryKey: 4))
+    try realm.write { errand.isDone = true }
+    #expect(ids("done") == [4] && ids("day 1").prefix(2) == [1, 7])
+    try realm.write {
+      errand.isDone = false
+      #expect(ids("done") == [] && ids("day 1").prefix(3) == [1, 4, 7])
+      errand.helper = errands[0]
+      #expect(ids("of 0") == [4])
+    }
+    #expect(ids("of 0") == [4] && ids("day 1").prefix(2) == [1, 7])
+    #expect(groups.reduce(0) { $0 + $1.count } == count)
+  }
+
+  /// The sections of one version are found once.
+  @Test func frozenOneByOne() throws {
+    let songs = try songs()
+    let realm = try #require(songs.realm)
+    nonisolated(unsafe) var calls = 0
+    let sections = songs.sectioned(by: { (song: Song) -> Int in
+      calls += 1
+      return song.id
+    })
+    #expect(sections.count == 6)
+    calls = 0
+    let frozen = sections.map { $0.freeze() }
+    let ids = frozen.map { Array($0.map(\.id)) }
+    #expect(ids == [[0], [1], [2], [3], [4], [5]] && calls == 6)
+    #expect(frozen[1] == sections.freeze()[1])
+    try realm.write { songs[0].title = "new" }
+    #expect(frozen[1] != sections.freeze()[1] && frozen[0].first?.title == "Beta")
   }
 
   @Test func followChanges() throws {

@@ -431,6 +431,6 @@ extension WatchedRealm {
     }
     await watched.expectTold(["* initial 4"])
     await watched.write { $0.hound("B").age = 1 }
-    await watched.expectTold(["* -[] +[] ~[1]", "friend.* friend nil>nil"])
+    await watched.expectTold(["* -[] +[] ~[1]", "friend.* friend nil>B"])
   }
 }

@@ -77,25 +77,26 @@ import Testing
           for property in properties {
             let old =
               (property.oldValue as? Hound)?.name ?? "\(String(describing: property.oldValue))"
-            watched.note("\(property.name) \(old) \(property.newValue == nil)")
+            let new = property.newValue.map { ($0 as? Hound)?.name ?? "\($0)" } ?? "nil"
+            watched.note("\(property.name) \(old) \(new)")
           }
           #expect(kennel.realm == watched.realm)
         })
     }
     watched.writeElsewhere { $0.kennel.guardian = $0.hound("A") }
-    await watched.expectTold(["guardian nil true"])
+    await watched.expectTold(["guardian nil A"])
     watched.writeElsewhere { realm in
       realm.kennel.guardian = realm.hound("B")
       realm.kennel.hounds.removeLast()
       realm.hound("A").name = "now"
     }
     // The object that was linked to, as it is now.
-    await watched.expectTold(["guardian now true", "hounds nil true"])
+    await watched.expectTold(["guardian now B", "hounds nil nil"])
     // What is linked to does not count, only the link.
     watched.writeElsewhere { $0.hound("B").age = 11 }
     await watched.expectTold([])
     watched.writeElsewhere { $0.delete($0.hound("B")) }
-    await watched.expectTold(["guardian nil true", "hounds nil true"])
+    await watched.expectTold(["guardian nil nil", "hounds nil nil"])
   }
 
   @Test func deletionIsTheLastCall() async {
@@ -135,9 +136,9 @@ import Testing
     await watched.write { $0.hound("A").name = "AA" }
     await watched.expectTold(["nil name nil>AA", "none name nil>AA", "typed name nil>AA"])
     await watched.write { $0.hound("B").age = 5 }
-    await watched.expectTold(["friend.age friend nil>nil"])
+    await watched.expectTold(["friend.age friend nil>B"])
     await watched.write { $0.hound("B").name = "BB" }
-    await watched.expectTold(["typed friend nil>nil"])
+    await watched.expectTold(["typed friend nil>BB"])
     await watched.write { $0.delete($0.hound("AA")) }
     await watched.expectTold([
       "nil deleted", "none deleted", "age deleted", "friend.age deleted", "typed deleted",

@@ -13,6 +13,10 @@ private final class KennelView: Projection<Kennel> {
   @Projected(\Kennel.numbers) var numbers
 }
 
+private final class GuardView: Projection<Kennel> {
+  @Projected(\Kennel.guardian) var guardian
+}
+
 @Suite(.ownThreads) struct ProjectionObservingTests {
   private static func view(_ realm: Realm) -> KennelView { KennelView(projecting: realm.kennel) }
 
@@ -54,6 +58,29 @@ private final class KennelView: Projection<Kennel> {
     await watched.expectTold(["title home>away guardian Eve>nil"], afterCalls: 4)
     await watched.write { $0.delete($0.kennel) }
     await watched.expectTold(["deleted"], afterCalls: 5)
+  }
+
+  /// As of objects, as they are now.
+  @Test func linkedObjects() async {
+    let watched = await WatchedRealm()
+    await watched.write { addKennel($0, hounds: ["Ada", "Bob"]) }
+    await watched.run { watched in
+      watched.tokens.append(
+        GuardView(projecting: watched.realm.kennel).observe { [unowned watched] change in
+          watched.note(text(change))
+        })
+    }
+    await watched.write { $0.kennel.guardian = $0.hound("Ada") }
+    await watched.expectTold(["guardian nil>Ada"], afterCalls: 1)
+    watched.writeElsewhere { realm in
+      realm.kennel.guardian = realm.hound("Bob")
+      realm.hound("Ada").name = "Eve"
+    }
+    await watched.run { $0.realm.refresh() }
+    await watched.expectTold(["guardian Eve>Bob"], afterCalls: 2)
+    watched.writeElsewhere { $0.delete($0.hound("Bob")) }
+    await watched.run { $0.realm.refresh() }
+    await watched.expectTold(["guardian nil>nil"], afterCalls: 3)
   }
 
   @Test func keyPathsAndPlaces() async {

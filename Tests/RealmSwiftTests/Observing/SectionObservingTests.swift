@@ -6,6 +6,15 @@ import RealmSwift
 import TestSupport
 import Testing
 
+extension Hound {
+  /// Reads one property of a hound without values, and another one of those that have some.
+  fileprivate var size: String {
+    guard let weight else { return "none" }
+    if age > 5 { return "old" }
+    return weight > 9 ? "big" : "small"
+  }
+}
+
 @Suite(.ownThreads) struct SectionObservingTests {
   /// Hounds in sections by the first letter of their names.
   private static func sections(_ realm: Realm) -> SectionedResults<String, Hound> {
@@ -185,6 +194,27 @@ import Testing
     await watched.run { $0.realm.refresh() }
     let others = "-1.0 +1.0 -[1] +[1] | A1 B1 C1"
     await watched.expectTold(["a " + others, "b " + others, "c -1.0 -[1] | B0"], afterCalls: 13)
+  }
+
+  /// What is computed may depend on more properties than the one that orders the results, and on
+  /// others than key paths name.
+  @Test func computedKeys() async {
+    let watched = await WatchedRealm()
+    await watched.run { watched in
+      let sections = watched.realm.objects(Hound.self).sectioned(by: \.size)
+      watched.tokens = [
+        sections.observe(keyPaths: ["name"]) { [unowned watched] in watched.note(text($0)) }
+      ]
+    }
+    await watched.expectTold(["initial "], afterCalls: 1)
+    await watched.write { realm in
+      let hound = Hound("Ada", 1)
+      hound.weight = 3
+      realm.add(hound)
+    }
+    await watched.expectTold(["+0.0 +[0] | s1"], afterCalls: 2)
+    await watched.write { $0.hound("Ada").age = 9 }
+    await watched.expectTold(["-0.0 +0.0 -[0] +[0] | o1"], afterCalls: 3)
   }
 
   @Test func onAnActor() async throws {

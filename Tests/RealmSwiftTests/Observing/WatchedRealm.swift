@@ -112,12 +112,14 @@ func text<Watched>(_ change: RealmMapChange<Watched>) -> String {
   }
 }
 
-/// A change as text: the names of properties with their old and new values.
+/// A change as text: the names of properties with their old and new values; hounds by their names.
 func text<Watched>(_ change: ObjectChange<Watched>) -> String {
   switch change {
   case .change(_, let properties):
     properties.map { property in
-      let values = [property.oldValue, property.newValue].map { $0.map { "\($0)" } ?? "nil" }
+      let values = [property.oldValue, property.newValue].map { value in
+        (value as? Hound)?.name ?? value.map { "\($0)" } ?? "nil"
+      }
       return "\(property.name) \(values[0])>\(values[1])"
     }.joined(separator: " ")
   case .deleted: "deleted"
