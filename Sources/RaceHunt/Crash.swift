@@ -29,7 +29,8 @@ package enum Crash {
       }
       var text = "\nRaceHunt: \(failure.reason) in schedule \(run.number + 1)\n\n"
       text += failure.table
-      text += "\nto repeat it: try replay(\"\(run.schedule)\") { ... }\n\n"
+      let arguments = "\"\(run.schedule)\"\(failure.stepsArgument)"
+      text += "\nto repeat it: try replay(\(arguments)) { ... }\n\n"
       var copy = text
       copy.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) {

@@ -221,11 +221,18 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
 
 /// Work that can be waited for and cancelled: `Dispatch.DispatchWorkItem`, by its names.
 public final class DispatchWorkItem: @unchecked Sendable {
-  // @unchecked: the block is run as Dispatch would run it; the rest has locks.
+  // @unchecked: the block is run as Dispatch would run it; what an exploration counts is touched
+  // only by the holder of the baton; the rest has locks.
   private let block: () -> Void
   private let end = DispatchGroup()
   private let isToEnd = Atomic(false, name: "is cancelled")
   private let hasEnded = Atomic(false, name: "has ended")
+  /// How often it was performed, in an exploration.
+  private var performances = 0
+  /// Whether somebody waits for its end, or has waited until it came.
+  private var isWaitedFor = false
+  /// Whether somebody has waited until its end came.
+  private var wasWaitedFor = false
   let flags: DispatchWorkItemFlags
 
   /// Makes work that runs when it is performed or a queue is given it.
@@ -250,33 +257,70 @@ public final class DispatchWorkItem: @unchecked Sendable {
   public func perform() { perform(race_hunt_caller()) }
 
   func perform(_ call: UInt) {
+    if wasWaitedFor { noteMisuse("performs a DispatchWorkItem again that was waited for", call) }
     if !isToEnd.load(file: Place.callFile, line: call) { block() }
+    if Run.current != nil { performances += 1 }
     finish(call)
   }
 
+  /// Who waits for one or wants to be told of its end cannot mean several.
+  private func noteMisuse(_ deed: String, _ call: UInt) {
+    guard let (run, strand) = Run.current else { return }
+    run.violate(
+      .check, "\(strand.name) \(deed), at which Dispatch ends the process", at: Place(call: call))
+  }
+
+  /// Waits for its end, once: Dispatch lets nobody wait again, nor while another one waits.
+  private func wait(
+    _ call: UInt, _ wait: (Place) -> DispatchTimeoutResult
+  ) -> DispatchTimeoutResult {
+    let place = Place(call: call)
+    if Run.current == nil { return wait(place) }
+    if isWaitedFor { noteMisuse("waits for a DispatchWorkItem that was waited for already", call) }
+    noteSeveral("waits for", call)
+    isWaitedFor = true
+    let result = wait(place)
+    isWaitedFor = result == .success
+    wasWaitedFor = isWaitedFor
+    return result
+  }
+
+  private func noteSeveral(_ deed: String, _ call: UInt) {
+    if performances > 1 {
+      noteMisuse("\(deed) a DispatchWorkItem that was performed \(performances) times", call)
+    }
+  }
+
   /// Waits for its end.
-  public func wait() { _ = end.wait(until: .distantFuture, Place(call: race_hunt_caller())) }
+  public func wait() { _ = wait(race_hunt_caller()) { end.wait(until: .distantFuture, $0) } }
 
   /// Waits for its end, until that time.
   @discardableResult
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
-    end.wait(until: timeout, Place(call: race_hunt_caller()))
+    wait(race_hunt_caller()) { end.wait(until: timeout, $0) }
   }
 
   /// Waits for its end, until that time of the calendar.
   @discardableResult
   public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
-    end.wait(wallTimeout: wallTimeout)
+    wait(race_hunt_caller()) {
+      Run.current == nil
+        ? end.wait(wallTimeout: wallTimeout) : end.wait(until: wallTimeout.fromNow, $0)
+    }
   }
 
   /// Has a queue do something at its end.
   public func notify(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
     execute: @escaping () -> Void
-  ) { end.notify(qos: qos, flags: flags, queue: queue, execute: execute) }
+  ) {
+    noteSeveral("asks for the end of", race_hunt_caller())
+    end.notify(qos: qos, flags: flags, queue: queue, execute: execute)
+  }
 
   /// Has a queue do other work at its end.
   public func notify(queue: DispatchQueue, execute: DispatchWorkItem) {
+    noteSeveral("asks for the end of", race_hunt_caller())
     end.notify(queue: queue, work: execute)
   }
 

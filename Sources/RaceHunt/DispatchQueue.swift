@@ -1,14 +1,14 @@
 // Dispatch's queues for explored programs. Outside of an exploration they are Dispatch's.
 internal import CRaceHunt
 public import Dispatch
+internal import Synchronization
 
 /// A queue of work: `Dispatch.DispatchQueue`, by its names.
 ///
 /// In an explored program a serial queue has one column in the schedule, a concurrent one as many
 /// as run at once. Qualities of service change nothing there, and later work is in virtual time.
 public final class DispatchQueue: DispatchObject, @unchecked Sendable {
-  // @unchecked: `specifics` and `target` are set before the queue is used by others, as Dispatch
-  // asks for.
+  // @unchecked: `target` is set before the queue is used by others, as Dispatch asks for.
 
   /// Serial, concurrent, or not yet active.
   public typealias Attributes = Dispatch.DispatchQueue.Attributes
@@ -21,12 +21,15 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
   private let isConcurrent: Bool
   private let isInactive: Bool
   private let isGlobal: Bool
-  private var specifics: [ObjectIdentifier: Any] = [:]
+  /// Behind a lock, as explorations that run at the same time have the main queue together.
+  private let specifics = Synchronization.Mutex<[ObjectIdentifier: Unchecked<Any>]>([:])
   /// On which queue its work runs, too; nil where that makes no difference.
   private var target: DispatchQueue?
 
   /// The queue's name, also in tables of schedules.
   public let label: String
+  /// The same in sentences.
+  private var shownName: String { label.isEmpty ? "a queue without a label" : label }
 
   /// Makes a queue: serial, if the attributes do not say `.concurrent`.
   public init(
@@ -62,7 +65,7 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
     if let (run, strand) = Run.current {
       let state = run.parts[Run.address(self)] as? QueueState
       if state.map({ $0.suspensions > 0 }) ?? isInactive {
-        run.noteRelease(strand, label, "still suspended or inactive")
+        run.noteRelease(strand, shownName, "still suspended or inactive")
       }
     }
     Run.current?.run.parts[Run.address(real)] = nil
@@ -195,8 +198,15 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
 
   /// Has the queue do the work, but not before that time of the calendar.
   public func asyncAfter(wallDeadline: DispatchWallTime, execute workItem: DispatchWorkItem) {
-    let call = race_hunt_caller()
-    asyncAfter(wallDeadline: wallDeadline, flags: workItem.flags) { workItem.perform(call) }
+    let place = Place(call: race_hunt_caller())
+    guard Run.current != nil else {
+      return real.asyncAfter(wallDeadline: wallDeadline, flags: workItem.flags) {
+        workItem.perform(place.number)
+      }
+    }
+    add(wallDeadline.fromNow, .unspecified, workItem.flags, place) {
+      workItem.perform(place.number)
+    }
   }
 
   /// Does the work when it is its turn in the queue, and waits for its end.
@@ -314,7 +324,7 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
     let place = Place(call: race_hunt_caller())
     run.record(strand, .resumes, state.resource.number, at: place)
     if state.suspensions == 0 {
-      return run.violate(.check, "\(label) is resumed and was not suspended", at: place)
+      return run.violate(.check, "\(shownName) is resumed and was not suspended", at: place)
     }
     state.suspensions -= 1
     state.pump()
@@ -356,13 +366,20 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
 
   /// Keeps a value for those whose work runs in the queue.
   public func setSpecific<Value>(key: DispatchSpecificKey<Value>, value: Value?) {
-    specifics[ObjectIdentifier(key)] = value
+    let (number, kept) = (ObjectIdentifier(key), value.map { Unchecked<Any>($0) })
+    // What was kept goes outside of the lock.
+    _ = specifics.withLock { values in
+      let old = values[number]
+      values[number] = kept
+      return old
+    }
     real.setSpecific(key: key, value: value)
   }
 
   /// What the queue keeps.
   public func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? {
-    specifics[ObjectIdentifier(key)] as? Value
+    let number = ObjectIdentifier(key)
+    return specifics.withLock { $0[number] }?.value as? Value
   }
 
   /// What the queue keeps whose work is running.
@@ -399,10 +416,10 @@ public final class DispatchQueue: DispatchObject, @unchecked Sendable {
     }
     let isHere = self === Self.main ? strand.isOnMain : strand.queues.contains { $0.runs(on: self) }
     if isHere != isExpected {
-      run.violate(
-        .check, "\(strand.name) runs \(isExpected ? "outside of" : "in") \(label)", at: place)
+      let side = isExpected ? "outside of" : "in"
+      run.violate(.check, "\(strand.name) runs \(side) \(shownName)", at: place)
     } else if isBarrier && isConcurrent && !state(run).hasBarrier {
-      run.violate(.check, "\(strand.name) runs in \(label), and not as a barrier", at: place)
+      run.violate(.check, "\(strand.name) runs in \(shownName), and not as a barrier", at: place)
     }
   }
 }

@@ -114,6 +114,50 @@ extension DispatchSourceTimer {
   }
 }
 
+// Older names, which sources from before Swift 4 still have.
+extension DispatchSourceTimer {
+  /// Sets the time; it comes once.
+  public func scheduleOneshot(
+    deadline: DispatchTime, leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) { setTime(deadline, repeating: .never, leeway: leeway, call: race_hunt_caller()) }
+
+  /// Sets a time of the calendar; it comes once.
+  public func scheduleOneshot(
+    wallDeadline: DispatchWallTime, leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) { setTime(wallDeadline, repeating: .never, leeway: leeway, call: race_hunt_caller()) }
+
+  /// Sets the time, and that between further ones.
+  public func scheduleRepeating(
+    deadline: DispatchTime, interval: DispatchTimeInterval,
+    leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) { setTime(deadline, repeating: interval, leeway: leeway, call: race_hunt_caller()) }
+
+  /// Sets the time, and so many seconds between further ones.
+  public func scheduleRepeating(
+    deadline: DispatchTime, interval: Double, leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    setTime(
+      deadline, repeating: DispatchTimeInterval(interval), leeway: leeway,
+      call: race_hunt_caller())
+  }
+
+  /// Sets a time of the calendar, and that between further ones.
+  public func scheduleRepeating(
+    wallDeadline: DispatchWallTime, interval: DispatchTimeInterval,
+    leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) { setTime(wallDeadline, repeating: interval, leeway: leeway, call: race_hunt_caller()) }
+
+  /// Sets a time of the calendar, and so many seconds between further ones.
+  public func scheduleRepeating(
+    wallDeadline: DispatchWallTime, interval: Double,
+    leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    setTime(
+      wallDeadline, repeating: DispatchTimeInterval(interval), leeway: leeway,
+      call: race_hunt_caller())
+  }
+}
+
 extension DispatchTimeInterval {
   fileprivate init(_ seconds: Double) {
     self =
@@ -156,6 +200,9 @@ public class DispatchSource: DispatchObject, @unchecked Sendable {
 
   /// As Dispatch has them.
   public typealias TimerFlags = Dispatch.DispatchSource.TimerFlags
+  /// As Dispatch has them.
+  public typealias FileSystemEvent = Dispatch.DispatchSource.FileSystemEvent
+
   /// A timer, which does nothing until it is scheduled and resumed.
   public static func makeTimerSource(
     flags: TimerFlags = [], queue: DispatchQueue? = nil

@@ -178,7 +178,7 @@ open class Operation: NSObject, @unchecked Sendable {
   /// Has it begin only once the other one has ended.
   open func addDependency(_ operation: Operation) {
     noteChange(race_hunt_caller())
-    before.append(operation)
+    if !before.contains(where: { $0 === operation }) { before.append(operation) }
     if Run.current == nil { real.addDependency(operation.real) }
   }
 
@@ -219,6 +219,16 @@ open class Operation: NSObject, @unchecked Sendable {
     didSet { if Run.current == nil { real.qualityOfService = qualityOfService } }
   }
 
+  /// What it does is changed, as Foundation allows only before it begins.
+  fileprivate func noteAddition(_ call: UInt) {
+    noteChange(call)
+    guard let (run, strand) = Run.current, progress != .waits else { return }
+    run.violate(
+      .check,
+      "\(strand.name) adds a closure to \(resource(run).name), which has begun, at which "
+        + "Foundation ends the process", at: Place(call: call))
+  }
+
   // MARK: - For its queue
 
   /// Notes the queue that begins it; false when it has one, or has begun.
@@ -252,6 +262,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Has it call this, too: in an explored program at the same time as the others.
   @preconcurrency
   public func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
+    noteAddition(race_hunt_caller())
     executionBlocks.append(block)
   }
 

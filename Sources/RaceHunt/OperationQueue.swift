@@ -6,7 +6,7 @@ public import Foundation
 /// A queue of operations: `Foundation.OperationQueue`, by its names.
 ///
 /// In an explored program it has as many columns in the schedule as operations run at once.
-open class OperationQueue: NSObject, @unchecked Sendable {
+open class OperationQueue: NSObject, ProgressReporting, @unchecked Sendable {
   // @unchecked: its settings are made before others use it, as Foundation asks for; the rest has
   // locks, or belongs to the holder of the baton.
   private let real: Foundation.OperationQueue
@@ -37,6 +37,9 @@ open class OperationQueue: NSObject, @unchecked Sendable {
   }
 
   // MARK: - Which queue it is
+
+  /// The main one has settings that nobody changes, as Foundation has it.
+  private var isMain: Bool { real === Foundation.OperationQueue.main }
 
   private static let mainQueue: OperationQueue = {
     let queue = OperationQueue(Foundation.OperationQueue.main)
@@ -104,29 +107,36 @@ open class OperationQueue: NSObject, @unchecked Sendable {
     run.pointBehindStart()
   }
 
-  /// What it was given and has not ended.
+  /// What it was given and has not ended, without barriers.
   open var operations: [Operation] {
     guard let (run, strand) = Run.current else {
       return real.operations.compactMap { ($0 as? RealOperation)?.operation }
     }
-    return look(run, strand, race_hunt_caller()).map(\.operation)
+    return look(run, strand, race_hunt_caller()).filter { !$0.isBarrier }
   }
 
   /// How many of them there are.
   open var operationCount: Int {
     guard let (run, strand) = Run.current else { return real.operationCount }
-    return look(run, strand, race_hunt_caller()).count
+    return look(run, strand, race_hunt_caller()).count(where: { !$0.isBarrier })
   }
 
-  private func look(_ run: Run, _ strand: Strand, _ call: UInt) -> [OperationQueueState.Entry] {
+  private func look(_ run: Run, _ strand: Strand, _ call: UInt) -> [Operation] {
     let state = state(run)
     run.step(
       strand, .loads, on: state.resource, value: state.entries.count, at: Place(call: call))
-    return state.entries
+    return state.entries.map(\.operation)
   }
 
-  /// Tells all of them to end.
-  open func cancelAllOperations() { for operation in operations { operation.cancel() } }
+  /// Tells all of them to end, barriers among them; nothing for the main queue.
+  open func cancelAllOperations() {
+    if isMain { return }
+    guard let (run, strand) = Run.current else {
+      for operation in operations { operation.cancel() }
+      return
+    }
+    for operation in look(run, strand, race_hunt_caller()) { operation.cancel() }
+  }
 
   /// Waits for the end of all.
   open func waitUntilAllOperationsAreFinished() {
@@ -140,6 +150,8 @@ open class OperationQueue: NSObject, @unchecked Sendable {
 
   // MARK: - Settings
 
+  private static let endOfProcess = ", at which Foundation ends the process"
+
   /// As many at once as there are.
   public static let defaultMaxConcurrentOperationCount = -1
 
@@ -149,6 +161,12 @@ open class OperationQueue: NSObject, @unchecked Sendable {
   open var maxConcurrentOperationCount: Int {
     get { count }
     set {
+      if isMain { return }
+      if newValue < Self.defaultMaxConcurrentOperationCount, let (run, strand) = Run.current {
+        return run.violate(
+          .check, "\(strand.name) sets a negative count of operations\(Self.endOfProcess)",
+          at: Place(call: race_hunt_caller()))
+      }
       count = newValue
       guard let (run, _) = Run.current else { return real.maxConcurrentOperationCount = newValue }
       state(run).pump(run)
@@ -161,6 +179,7 @@ open class OperationQueue: NSObject, @unchecked Sendable {
   open var isSuspended: Bool {
     get { isHeld }
     set {
+      if isMain { return }
       guard let (run, strand) = Run.current else {
         isHeld = newValue
         return real.isSuspended = newValue
@@ -180,6 +199,15 @@ open class OperationQueue: NSObject, @unchecked Sendable {
   open var underlyingQueue: DispatchQueue? {
     get { underlying }
     set {
+      if isMain { return }
+      if let (run, strand) = Run.current,
+        let known = run.parts[Run.address(self)] as? OperationQueueState, !known.entries.isEmpty
+      {
+        return run.violate(
+          .check,
+          "\(strand.name) changes the queue below \(known.resource.name), which has operations"
+            + Self.endOfProcess, at: Place(call: race_hunt_caller()))
+      }
       underlying = newValue
       real.underlyingQueue = newValue?.real
     }

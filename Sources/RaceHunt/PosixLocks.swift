@@ -25,6 +25,11 @@ extension timespec {
 }
 
 extension Run {
+  /// Called before a lock of POSIX is asked for: another exploration may have the same one.
+  func noteLock(_ lock: UnsafeRawPointer) {
+    if race_hunt_is_static(lock) != 0 { takeGlobalLocks() }
+  }
+
   /// Nanoseconds until a time of one of the clocks, whose time is virtual.
   static func left(until time: timespec, _ clock: clockid_t) -> UInt64 {
     var now = timespec()
@@ -91,7 +96,7 @@ public func pthread_mutex_destroy(_ mutex: UnsafeMutablePointer<pthread_mutex_t>
 @discardableResult
 public func pthread_mutex_lock(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_mutex_lock(mutex) }
-  if race_hunt_is_static(mutex) != 0 { run.takeGlobalLocks() }
+  run.noteLock(mutex)
   if let answer = run.lockAgain(strand, mutex, tries: false) { return answer }
   run.lock(strand, location(of: mutex), name: nil, at: Place(call: race_hunt_caller()))
   return 0
@@ -101,6 +106,7 @@ public func pthread_mutex_lock(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -
 @discardableResult
 public func pthread_mutex_trylock(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_mutex_trylock(mutex) }
+  run.noteLock(mutex)
   if let answer = run.lockAgain(strand, mutex, tries: true) { return answer }
   let place = Place(call: race_hunt_caller())
   return run.tryLock(strand, location(of: mutex), name: nil, at: place) ? 0 : EBUSY
@@ -112,6 +118,7 @@ public func pthread_mutex_timedlock(
   _ mutex: UnsafeMutablePointer<pthread_mutex_t>, _ time: UnsafePointer<timespec>
 ) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_mutex_timedlock(mutex, time) }
+  run.noteLock(mutex)
   if let answer = run.lockAgain(strand, mutex, tries: false) { return answer }
   let isLocked = run.lock(
     strand, location(of: mutex), name: nil, at: Place(call: race_hunt_caller()),

@@ -45,6 +45,7 @@ extension Run {
     _ strand: Strand, _ lock: UnsafeMutablePointer<pthread_rwlock_t>, writes: Bool,
     until nanoseconds: UInt64? = nil, tries: Bool = false, at place: Place
   ) -> Int32 {
+    noteLock(lock)
     let holders = holders(lock)
     let resource = holders.resource
     if holders.writer === strand {

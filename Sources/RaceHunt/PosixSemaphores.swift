@@ -183,6 +183,7 @@ public func pthread_spin_destroy(_ lock: UnsafeMutablePointer<pthread_spinlock_t
 @discardableResult
 public func pthread_spin_lock(_ lock: UnsafeMutablePointer<pthread_spinlock_t>) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_spin_lock(lock) }
+  run.noteLock(lock)
   run.lock(strand, UInt(bitPattern: lock), name: nil, at: Place(call: race_hunt_caller()))
   return 0
 }
@@ -191,6 +192,7 @@ public func pthread_spin_lock(_ lock: UnsafeMutablePointer<pthread_spinlock_t>) 
 @discardableResult
 public func pthread_spin_trylock(_ lock: UnsafeMutablePointer<pthread_spinlock_t>) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_spin_trylock(lock) }
+  run.noteLock(lock)
   let place = Place(call: race_hunt_caller())
   return run.tryLock(strand, UInt(bitPattern: lock), name: nil, at: place) ? 0 : EBUSY
 }

@@ -57,6 +57,8 @@ public struct RaceFailure: Error, CustomStringConvertible {
   let found: Found?
   /// What the run has done that is not under control, where the reason does not say so.
   private let uncontrolled: String
+  /// How many steps `replay` has to be allowed, where it would end elsewhere without being told.
+  private let steps: Int?
 
   init(_ violation: Violation, _ schedule: Schedule, run: Run? = nil, found: Found? = nil) {
     kind =
@@ -82,6 +84,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
     schedules = found?.schedules
     seconds = found?.seconds
     self.found = found
+    steps = run.flatMap { Self.stepsToAllow($0) }
     let text = run?.uncontrolledText ?? ""
     uncontrolled = violation.text.hasSuffix(text) ? "" : String(text.dropFirst(2))
   }
@@ -98,6 +101,7 @@ public struct RaceFailure: Error, CustomStringConvertible {
     schedules = run.number + 1
     seconds = nil
     found = nil
+    steps = Self.stepsToAllow(run)
     uncontrolled = String(run.uncontrolledText.dropFirst(2))
   }
 
@@ -113,11 +117,22 @@ public struct RaceFailure: Error, CustomStringConvertible {
     self.schedules = schedules
     self.seconds = seconds
     found = nil
+    steps = nil
     uncontrolled = ""
   }
 
   /// Everything that is known, several lines.
-  public var description: String { description { "try replay(\"\($0)\") { ... }" } }
+  public var description: String {
+    description { "try replay(\"\($0)\"\(stepsArgument)) { ... }" }
+  }
+
+  private static func stepsToAllow(_ run: Run) -> Int? {
+    let (most, usual) = (run.limits.points, Limits().points)
+    return most != usual && max(run.points, run.jobs) > min(most, usual) ? most : nil
+  }
+
+  /// Stands behind the schedule in what repeats it.
+  package var stepsArgument: String { steps.map { ", steps: \($0)" } ?? "" }
 
   /// As `description`, with another way to repeat a schedule.
   package func description(repeated: (String) -> String) -> String {

@@ -427,8 +427,11 @@ final class Run: @unchecked Sendable {
   func addThread(_ name: String?, _ body: @escaping () throws -> Void) -> Strand {
     let number = strands.count
     let count = strands.reduce(1) { $0 + ($1.kind == .thread ? 1 : 0) }
+    // Two of one name would be one in a sentence.
+    let isTaken = name.map { name in strands.contains { $0.name == name } } ?? false
+    let usual = "thread \(count)"
     let strand = Strand(
-      number: number, kind: .thread, name: name ?? "thread \(count)",
+      number: number, kind: .thread, name: isTaken ? "\(name ?? "") (\(usual))" : name ?? usual,
       parent: Worker.current?.strand?.number)
     strand.body = body
     strands.append(strand)

@@ -94,7 +94,7 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
   private static func record(_ failure: RaceFailure, of test: Test) {
     let text = failure.description { schedule in
       "RACE_HUNT_REPLAY='\(schedule)' swift test --filter '\(filter(of: test))', or "
-        + "@Test(.replayed(\"\(schedule)\"))"
+        + "@Test(.replayed(\"\(schedule)\"\(failure.stepsArgument)))"
     }
     Issue.record(Comment(rawValue: text), sourceLocation: test.sourceLocation)
   }

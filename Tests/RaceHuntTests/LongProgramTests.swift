@@ -26,4 +26,32 @@ import Testing
     #expect(found?.reason.hasPrefix("livelock: no end after 500 steps, ") == true)
     #expect(found?.reason.hasSuffix("of spinner; more for a long program: steps: 5000") == true)
   }
+
+  /// Without the number `replay` ended a long program before it failed, and took another limit for
+  /// one without end.
+  @Test func whatRepeatsAFailureNamesTheSteps() throws {
+    let long: Program = {
+      let count = Atomic(0, name: "count")
+      for _ in 0..<100_100 { count.add(1) }
+      check(count.load() == 0, "at the end")
+    }
+    let found = #expect(throws: RaceFailure.self) {
+      try explore(iterations: 1, steps: 200_000, long)
+    }
+    let schedule = try #require(found?.schedule)
+    #expect(found?.description.contains("try replay(\"\(schedule)\", steps: 200000) {") == true)
+    let repeated = #expect(throws: RaceFailure.self) { try replay(schedule, steps: 200_000, long) }
+    #expect(repeated?.reason == "at the end")
+    let ended = #expect(throws: RaceFailure.self) {
+      try explore(iterations: 1, steps: 500) {
+        let flag = Atomic(false, name: "flag")
+        while !flag.load() { Thread.yield() }
+      }
+    }
+    #expect(ended?.description.contains(", steps: 500) {") == true)
+    let usual = #expect(throws: RaceFailure.self) {
+      try explore(iterations: 1, steps: 500) { check(Atomic(0).load() == 1, "it is 0") }
+    }
+    #expect(usual?.description.contains("\(usual?.schedule ?? "")\") {") == true)
+  }
 }
