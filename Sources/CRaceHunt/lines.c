@@ -328,10 +328,10 @@ static const char *loaded_file(uintptr_t address, uint64_t *moved) {
   return map->l_name && map->l_name[0] ? map->l_name : "/proc/self/exe";
 }
 
-void race_hunt_lines(const uintptr_t *addresses, size_t count, char *texts, size_t capacity) {
-  enum { AT_ONCE = 128 };
+enum { AT_ONCE = 128 };
+
+static void find_lines(const uintptr_t *addresses, size_t count, char *texts, size_t capacity) {
   struct wanted wanted[AT_ONCE];
-  if (count > AT_ONCE) count = AT_ONCE;
   for (size_t i = 0; i < count; i++) texts[i * capacity] = 0;
   bool is_done[AT_ONCE] = {false};
   for (size_t first = 0; first < count; first++) {
@@ -352,4 +352,15 @@ void race_hunt_lines(const uintptr_t *addresses, size_t count, char *texts, size
     }
     search_file(file, &search);
   }
+}
+
+void race_hunt_lines(const uintptr_t *addresses, size_t count, char *texts, size_t capacity) {
+  uintptr_t places[AT_ONCE], outer[AT_ONCE];
+  if (count > AT_ONCE) count = AT_ONCE;
+  for (size_t i = 0; i < count; i++) places[i] = race_hunt_place(addresses[i], &outer[i]);
+  find_lines(places, count, texts, capacity);
+  // What only calls the body that functions have together has no line.
+  for (size_t i = 0; i < count; i++)
+    if (texts[i * capacity] == 0 && outer[i] != 0)
+      find_lines(&outer[i], 1, texts + i * capacity, capacity);
 }

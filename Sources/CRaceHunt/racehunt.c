@@ -398,9 +398,56 @@ void race_hunt_wake_many(const uint32_t *word, int count) {
 
 __attribute__((noinline)) void race_hunt_stopped(void) { __asm__ volatile(""); }
 
-// Swift code has frame pointers.
+/// A place in the code, and where the function that holds it goes on.
+struct call {
+  _Atomic uintptr_t place;
+  uintptr_t outer;
+};
+
+enum { CALLS = 1 << 14 };
+static struct call calls[CALLS];
+
+/// The number of two places: where both stand in `calls`; the first one where that is full.
+static uintptr_t number_of_call(uintptr_t place, uintptr_t outer) {
+  const uintptr_t being_written = 1;
+  size_t hash = (place ^ (outer << 7)) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+  for (size_t tried = 0; tried < 64; tried++) {
+    struct call *call = &calls[(hash + tried) % CALLS];
+    uintptr_t known = atomic_load_explicit(&call->place, memory_order_acquire);
+    if (known == 0 && atomic_compare_exchange_strong_explicit(
+                          &call->place, &known, being_written, memory_order_acquire,
+                          memory_order_acquire)) {
+      call->outer = outer;
+      atomic_store_explicit(&call->place, place, memory_order_release);
+      return (uintptr_t)call;
+    }
+    // Another thread writes it, in a few instructions: one place has one number.
+    while (known == being_written)
+      known = atomic_load_explicit(&call->place, memory_order_acquire);
+    if (known == place && call->outer == outer) return (uintptr_t)call;
+  }
+  return place;
+}
+
+uintptr_t race_hunt_place(uintptr_t number, uintptr_t *outer) {
+  *outer = 0;
+  if (number < (uintptr_t)calls || number >= (uintptr_t)(calls + CALLS)) return number;
+  const struct call *call = (const struct call *)number;
+  *outer = call->outer;
+  return atomic_load_explicit(&call->place, memory_order_acquire);
+}
+
+// Swift code has frame pointers: a frame begins with that of the caller and the place where the
+// caller goes on.
 __attribute__((noinline)) uintptr_t race_hunt_caller(void) {
-  return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(1));
+  const uintptr_t *own = __builtin_frame_address(0);
+  const uintptr_t *frame = (const uintptr_t *)own[0];
+  const uintptr_t *outer = (const uintptr_t *)frame[0];
+  // Optimized functions that are alike have one body, and each is a call of it: then the caller is
+  // one of RaceHunt's, and the next one that of the program. Not where that is no frame of this
+  // stack.
+  bool is_frame = outer > frame && outer < frame + (1 << 17) && (uintptr_t)outer % 8 == 0;
+  return is_frame ? number_of_call(frame[1], outer[1]) : frame[1];
 }
 
 int race_hunt_is_static(const void *address) {
@@ -412,6 +459,8 @@ typedef char *(*demangle)(const char *, size_t, char *, size_t *, uint32_t);
 
 void race_hunt_symbol(uintptr_t address, char *text, size_t capacity) {
   Dl_info information;
+  uintptr_t outer;
+  address = race_hunt_place(address, &outer);
   text[0] = 0;
   if (dladdr((void *)address, &information) == 0) return;
   if (information.dli_sname != NULL) {

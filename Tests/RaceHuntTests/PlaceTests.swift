@@ -14,6 +14,9 @@ private final class CountingLock: NSLock, @unchecked Sendable {
   }
 }
 
+/// Keeps a call before it from being a closure's last one, which optimized code makes a jump.
+@inline(never) private func ignore(_ result: some Any) { withExtendedLifetime(result) {} }
+
 @Suite(.ownThreads) struct PlaceTests {
   /// The last column of the rows with this text, without the file, in the program's first schedule.
   private func lines(of text: String, _ program: @escaping Program) throws -> [Int] {
@@ -60,8 +63,8 @@ private final class CountingLock: NSLock, @unchecked Sendable {
       let (queue, group) = (DispatchQueue(label: "queue"), DispatchGroup())
       let semaphore = DispatchSemaphore(value: 0)
       group.enter()
-      queue.async { group.leave() }
-      queue.asyncAfter(deadline: .now() + 1) { semaphore.signal() }
+      queue.async { ignore(group.leave()) }
+      queue.asyncAfter(deadline: .now() + 1) { ignore(semaphore.signal()) }
       group.wait()
       semaphore.wait()
       queue.sync {}

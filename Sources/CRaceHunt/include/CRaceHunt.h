@@ -130,14 +130,17 @@ void race_hunt_forget_owners(void *object);
 /// Does nothing: the place for a debugger's breakpoint, reached where a replay was asked to stop.
 void race_hunt_stopped(void);
 
-/// Where the caller of the calling function goes on.
+/// Where the caller of the calling function goes on, as a number for `race_hunt_place`.
 uintptr_t race_hunt_caller(void);
+/// The address that `race_hunt_caller` has given a number, and where that function's own caller
+/// goes on, or 0. Other addresses are their own numbers.
+uintptr_t race_hunt_place(uintptr_t number, uintptr_t *outer);
 /// Whether the memory belongs to a program or library, and not to its heap or stacks.
 int race_hunt_is_static(const void *address);
 /// The name of the function that holds an address, readable; else file and offset.
 void race_hunt_symbol(uintptr_t address, char *text, size_t capacity);
-/// Writes, for each place behind a call, the file and line of the call, `capacity` bytes each; an
-/// empty text where it is not known. Of more than 128 only the first ones.
+/// Writes, for each place behind a call, or the number of one, the file and line of the call,
+/// `capacity` bytes each; an empty text where it is not known. Of more than 128 the first ones.
 void race_hunt_lines(const uintptr_t *addresses, size_t count, char *texts, size_t capacity);
 
 /// Sleeps while the word is `seen`, until it is woken or so much time is over.
