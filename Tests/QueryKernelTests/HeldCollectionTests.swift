@@ -158,7 +158,7 @@ import Testing
         }
       }
     }
-    for round in 0..<amount(150, debug: 40) {
+    for round in 0..<amount(150, debug: 20) {
       switch random.next() % 5 {
       case 0, 1, 2:
         try realm.write {

@@ -25,7 +25,7 @@ import Testing
           sections, shape.expected(realm, box, asked), &random, "\(shape.name) \(what)")
       }
     }
-    for round in 0..<amount(150, debug: 25) {
+    for round in 0..<amount(150, debug: 14) {
       let sections = held[Int(random.next() % UInt64(held.count))]
       switch random.next() % 6 {
       case 0, 1, 2:

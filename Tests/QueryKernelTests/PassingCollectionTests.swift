@@ -164,7 +164,7 @@ private class PassedNode: Object {
     for round in 0..<2 {
       let held = shapes.map { $0.make(box) }
       realm.beginWrite()
-      for step in 0..<amount(300, debug: 25) {
+      for step in 0..<amount(300, debug: 14) {
         let shape = Int(random.next() % UInt64(shapes.count))
         for _ in 0...random.next() % 3 { change(realm, box, held[shape], &random) }
         let asked = random.next() % 3 == 0 ? shapes[shape].make(box) : held[shape]

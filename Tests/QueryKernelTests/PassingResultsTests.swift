@@ -98,7 +98,7 @@ import Testing
         let held = Self.shapes.map { $0(realm) }
         if round == 1 { for results in held { _ = results.count } }
         realm.beginWrite()
-        for _ in 0..<amount(150, debug: 60) {
+        for _ in 0..<amount(150, debug: 30) {
           for _ in 0...random.next() % 2 { Self.change(realm, held, &next, &random) }
           let shape = Int(random.next() % UInt64(Self.shapes.count))
           let results = random.next() % 2 == 0 ? held[shape] : Self.shapes[shape](realm)

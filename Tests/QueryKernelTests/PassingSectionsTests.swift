@@ -20,7 +20,7 @@ import Testing
     for round in 0..<2 {
       let held = shapes.map { $0.make(realm, box) }
       realm.beginWrite()
-      for step in 0..<amount(400, debug: 60) {
+      for step in 0..<amount(400, debug: 30) {
         // For a while the same is asked for, as loops do.
         let shape = step / 10 % shapes.count
         for _ in 0..<random.next() % 3 { CutShape.change(realm, box, held[shape], &next, &random) }

@@ -107,7 +107,7 @@ private class ValueBox: Object {
     for round in 0..<2 {
       let held = shapes.map { $0.make(box) }
       realm.beginWrite()
-      for step in 0..<amount(600, debug: 120) {
+      for step in 0..<amount(600, debug: 60) {
         for _ in 0...random.next() % 3 { change(box, &random) }
         let shape = Int(random.next() % UInt64(shapes.count))
         let asked = random.next() % 3 == 0 ? shapes[shape].make(box) : held[shape]

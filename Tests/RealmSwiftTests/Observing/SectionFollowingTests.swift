@@ -253,7 +253,7 @@ private final class SectionMirror {
     defer { mirrors.forEach { $0.end() } }
     realm.refresh()
     var nextID = 0
-    for round in 0..<amount(120, debug: 40) {
+    for round in 0..<amount(120, debug: 24) {
       let isOther = random.next() % 3 == 0
       let writer = isOther ? other : realm
       var skipped: [SectionMirror] = []
