@@ -71,6 +71,42 @@ import Testing
     #expect(stopped.output.contains("stopped before step 5"))
   }
 
+  private func object(_ text: String) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test func aProgramReadsWhatAHuntHasFound() throws {
+    let path = folder.path + "/json"
+    let found = try hunt(
+      "--scenario lost-update --output \(path) --no-progress --format json")
+    #expect(found.code == .invariantViolated)
+    // Who looks on sees it, too.
+    #expect(found.errors.contains("lost-update: an update is lost: the counter is 1, not 2"))
+    let report = try object(found.output)
+    #expect(report["exit_code"] as? Int == 3 && report["folder"] as? String == path)
+    let rows = try #require(report["rows"] as? [[String: Any]])
+    #expect(rows.count == 1 && rows[0]["scenario"] as? String == "lost-update")
+    let failures = try #require(report["failures"] as? [[String: Any]])
+    #expect(failures.count == 1)
+    #expect(failures[0]["reason"] as? String == "an update is lost: the counter is 1, not 2")
+    #expect(failures[0]["replay"] as? String == "realm-bench replay \(path)")
+    #expect((failures[0]["steps"] as? String)?.contains("FAILS") == true)
+
+    let repeated = try replay("\(path) --format json")
+    #expect(repeated.code == .invariantViolated)
+    #expect(repeated.errors.contains("fails as before"))
+    let told = try object(repeated.output)
+    #expect(told["outcome"] as? String == "fails as before" && told["exit_code"] as? Int == 3)
+    #expect(told["reason"] as? String == failures[0]["reason"] as? String)
+
+    let nothing = try hunt(
+      "--scenario lost-update/mended --duration 50ms --output \(folder.path)/none --format json")
+    let empty = try object(nothing.output)
+    #expect(nothing.code == .success && (empty["failures"] as? [Any])?.isEmpty == true)
+    #expect((empty["rows"] as? [[String: Any]])?.first?["schedules"] as? Int ?? 0 > 0)
+    #expect(throws: UsageError.self) { try hunt("--scenario lost-update --format jsn") }
+  }
+
   @Test func aSoundProgramIsExploredForTheTime() throws {
     let path = folder.path + "/sound"
     let result = try hunt(

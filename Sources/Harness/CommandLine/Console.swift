@@ -145,6 +145,13 @@ package final class Console: Sendable {
   package func note(_ line: String) { tell(line + "\n") }
   package func noteRaw(_ text: String) { tell(text) }
 
+  /// The same with results on standard error: for what is told as one text of JSON at its end.
+  func withResultsAsNotes() -> Console {
+    Console(
+      isTerminal: isTerminal, columns: width,
+      output: { self.tell($0) }, errors: { self.tell($0) })
+  }
+
   // MARK: - What could not be shown
 
   /// Where the work stands in files, to be told if it cannot be shown.

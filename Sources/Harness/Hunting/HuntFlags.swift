@@ -15,6 +15,7 @@ package struct HuntSettings: Sendable {
   package var output: String?
   package var overwrites = false
   package var choices = OutputChoices()
+  var form = ToldForm.text
 
   package static let flags: [FlagDefinition] = [
     .init("duration", "TIME", "how long (2m; with --scenario until it fails, at most 1m)"),
@@ -30,6 +31,10 @@ package struct HuntSettings: Sendable {
     .init("shard", "K/N", "the K-th of N hunts that share a seed, or the bugs (1/1)"),
     .init("output", "DIR", "results folder (realm-bench-results/...)"),
     .init("overwrite", nil, "replace the results in the folder when the new ones are complete"),
+    .init(
+      "format", "text|json",
+      "form on standard output (text); json: one object at the end, one a line with "
+        + "--replay-corpus; the text on standard error"),
     .init("quiet", nil, "no progress and no warnings"),
     .init("no-progress", nil, "no progress"),
     .init("color", "auto|always|never", "colours on the terminal (auto)"),
@@ -98,6 +103,7 @@ package struct HuntSettings: Sendable {
     }
     showsScore = values.has("bugs")
     replaysCorpus = values.has("replay-corpus")
+    form = try values.choice("format") ?? .text
     output = values.first("output")
     overwrites = values.has("overwrite")
     choices.isQuiet = values.has("quiet")

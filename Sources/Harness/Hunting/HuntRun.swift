@@ -26,6 +26,8 @@ final class HuntRun {
   private let settings: HuntSettings
   private let folder: ResultsFolder
   private let console: Console
+  /// Tells the end of a hunt that a crash ends, which returns to nobody.
+  private let tell: (ExitCode) -> Void
   private let progress: ProgressLine
   private let clock = MonotonicClock()
   private let programs: [HuntProgram]
@@ -44,7 +46,11 @@ final class HuntRun {
     "schema_version", "run_id", "shard", "elapsed_s", "schedules", "resident_bytes",
   ]
 
-  init(_ settings: HuntSettings, _ folder: ResultsFolder, _ console: Console) {
+  init(
+    _ settings: HuntSettings, _ folder: ResultsFolder, _ console: Console,
+    tell: @escaping (ExitCode) -> Void
+  ) {
+    self.tell = tell
     self.settings = settings
     self.folder = folder
     self.console = console
@@ -147,6 +153,7 @@ final class HuntRun {
       hunt.progress.clear()
       let code = try? hunt.report(failure, program, seed)
       let isKept = code == .invariantViolated
+      hunt.tell(code ?? .failed)
       let end = hunt.folder.end(isComplete: isKept, otherwise: code ?? .failed, hunt.console)
       fflush(nil)
       _exit(end.rawValue)

@@ -43,7 +43,7 @@ package enum HuntVerb: VerbDescription {
     let name = settings.showsScore ? "hunt-bugs" : "hunt"
     let place = ResultsPlace(
       workload: name, seed: settings.seed, output: settings.output, now: now)
-    if settings.replaysCorpus { return try replayCorpus(console) }
+    if settings.replaysCorpus { return try replayCorpus(form: settings.form, console) }
     let folder: ResultsFolder
     do {
       folder = try place.make(overwrites: settings.overwrites, names: KnownNames.ofHunt)
@@ -58,7 +58,9 @@ package enum HuntVerb: VerbDescription {
       if settings.processes == 1 {
         try folder.write(try encodeJSON(HuntRecord(settings)), to: HuntRecord.fileName)
       }
-      code = try run(settings, folder, console, interruption())
+      code = try run(
+        settings, folder, settings.form == .json ? console.withResultsAsNotes() : console,
+        tell: { showJSON(settings, folder, $0, console) }, interruption())
     } catch let error where error is CocoaError || error is SystemError {
       console.note("error: cannot write to '\(folder.path)': \(error.explanation)")
       return .failed
@@ -68,23 +70,39 @@ package enum HuntVerb: VerbDescription {
       FileManager.default.fileExists(atPath: folder.path + "/" + $0)
     }
     let isComplete = hasTable && code != .interrupted && code != .failed
+    showJSON(settings, folder, code, console)
     return folder.end(isComplete: isComplete, otherwise: code, console)
   }
 
   private static func run(
     _ settings: HuntSettings, _ folder: ResultsFolder, _ console: Console,
-    _ interruption: any Interruption
+    tell: @escaping (ExitCode) -> Void, _ interruption: any Interruption
   ) throws -> ExitCode {
     if settings.showsScore { return try HuntScore(settings, folder, console).run(interruption) }
     if settings.processes > 1 {
       return try HuntProcesses(settings, folder).run(console, interruption)
     }
-    return try HuntRun(settings, folder, console).run(interruption)
+    return try HuntRun(settings, folder, console, tell: tell).run(interruption)
+  }
+
+  /// The one object of `--format json`.
+  private static func showJSON(
+    _ settings: HuntSettings, _ folder: ResultsFolder, _ code: ExitCode, _ console: Console
+  ) {
+    guard settings.form == .json else { return }
+    // Of an interrupted hunt it stays where it is.
+    let isWhole = code != .interrupted && code != .failed
+    let report = HuntReport(
+      folder.path, destination: isWhole ? folder.destination : folder.path,
+      isScore: settings.showsScore, processes: settings.processes, code)
+    do { console.printRaw(try encodeJSON(report)) } catch {
+      console.note("error: no JSON: \(error.explanation)")
+    }
   }
 
   /// Repeats what earlier hunts have kept; names what this build cannot repeat, and goes on.
   package static func replayCorpus(
-    in folder: String = HuntBundle.corpus, _ console: Console
+    in folder: String = HuntBundle.corpus, form: ToldForm = .text, _ console: Console
   ) throws -> ExitCode {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     let paths = names.filter { $0.hasSuffix(".json") }.sorted().map { folder + "/" + $0 }
@@ -93,15 +111,18 @@ package enum HuntVerb: VerbDescription {
       (try? HuntBundle.read($0))?.kind == RaceFailure.Kind.crash.rawValue
     }
     var (failing, leftOut) = (0, 0)
+    let told = form == .json ? console.withResultsAsNotes() : console
     for path in paths.filter({ !crashes.contains($0) }) + crashes {
       do {
-        if try ReplayVerb.perform([path], console: console) != .success { failing += 1 }
+        let code = try ReplayVerb.run(
+          [path, "--format", form.rawValue], isOneOfMany: true, console: console)
+        if code != .success { failing += 1 }
       } catch let error as UsageError {
         leftOut += 1
         console.note("warning: '\(path)' is left out: \(error.message)")
       }
     }
-    console.print(
+    told.print(
       "\(paths.count) kept schedules, \(failing) of them fail"
         + (leftOut == 0 ? "" : ", \(leftOut) of them are left out") + ": \(folder)")
     if failing > 0 { return .invariantViolated }
@@ -125,11 +146,21 @@ package enum ReplayVerb: VerbDescription {
   package static let flags: [FlagDefinition] = [
     .init("until", "STEP", "end before the step with this number; breakpoint race_hunt_stopped"),
     .init("trace", nil, "show the steps although nothing fails"),
+    .init(
+      "format", "text|json",
+      "form on standard output (text); json: one object at the end, the text on standard error"),
     .init("help", nil, "show this"),
   ]
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
     FixedHashes.beginAnew(name)
+    return try run(arguments, console: console)
+  }
+
+  /// - Parameter isOneOfMany: tells JSON in one line, so that a crash leaves those before it whole.
+  static func run(
+    _ arguments: [String], isOneOfMany: Bool = false, console: Console
+  ) throws -> ExitCode {
     let values = try FlagValues(arguments, known: flags)
     if values.has("help") {
       console.printRaw(help)
@@ -139,6 +170,7 @@ package enum ReplayVerb: VerbDescription {
     guard paths.count == 1, let path = paths.first else {
       throw UsageError("replay needs the folder of one failure")
     }
+    let isJSON = try values.choice("format", ToldForm.self) == .json
     let step = try values.first("until").map {
       try Units.count($0, flag: "--until", minimum: 0)
     }
@@ -156,36 +188,54 @@ package enum ReplayVerb: VerbDescription {
     }
     try plant(bundle)
     defer { removePlanted(bundle) }
-    Crash.handle { failure in
-      console.printRaw(failure.reason + "\n\n" + failure.table + "\n")
+    let told = isJSON ? console.withResultsAsNotes() : console
+    var report = ReplayReport(bundle, in: path)
+    Crash.handle { [report] failure in
+      told.printRaw(failure.reason + "\n\n" + failure.table + "\n")
       let isSame = bundle.kind == RaceFailure.Kind.crash.rawValue
-      console.print(bundle.scenario + (isSame ? ": crashes as before" : ": crashes"))
+      told.print(bundle.scenario + (isSame ? ": crashes as before" : ": crashes"))
+      guard isJSON else { return }
+      // The process ends as the crash has it, with no code of ours.
+      var report = report
+      report.outcome = isSame ? .failsAsBefore : .failsOtherwise
+      report.reason = failure.reason
+      report.steps = failure.table
+      report.exitCode = nil
+      if let text = try? encodeJSON(report, inOneLine: isOneOfMany) { console.printRaw(text) }
     }
     defer { Crash.handle(nil) }
+    var code = ExitCode.success
     do throws(RaceFailure) {
       program.prepare()
       let table = try replay(
         bundle.schedule, until: step, steps: program.steps, program.program)
-      if step != nil || values.has("trace") { console.printRaw(SourceLines.named(in: table)) }
+      report.steps = SourceLines.named(in: table)
+      if step != nil || values.has("trace") { told.printRaw(report.steps) }
       if let step {
-        console.print("\(bundle.scenario): stopped before step \(step)")
+        report.outcome = .stopped
+        told.print("\(bundle.scenario): stopped before step \(step)")
       } else {
-        console.print("\(bundle.scenario): does not fail")
+        told.print("\(bundle.scenario): does not fail")
       }
-      return .success
     } catch {
       if error.kind == .noThread {
         console.note("error: \(error.reason)")
         return .failed
       }
-      console.printRaw(error.reason + "\n\n" + SourceLines.named(in: error.table) + "\n")
+      report.steps = SourceLines.named(in: error.table)
+      told.printRaw(error.reason + "\n\n" + report.steps + "\n")
       let isSame = error.kind.rawValue == bundle.kind
-      console.print(
+      told.print(
         isSame
           ? "\(bundle.scenario): fails as before"
           : "\(bundle.scenario): fails in another way than before: \(bundle.reason)")
-      return isSame ? .invariantViolated : .failed
+      report.outcome = isSame ? .failsAsBefore : .failsOtherwise
+      report.reason = error.reason
+      code = isSame ? .invariantViolated : .failed
     }
+    report.exitCode = code.rawValue
+    if isJSON { console.printRaw(try encodeJSON(report, inOneLine: isOneOfMany)) }
+    return code
   }
 
   /// Leaves the engine whole for what is repeated next.

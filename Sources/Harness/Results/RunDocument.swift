@@ -126,10 +126,11 @@ extension RunDocument {
   }
 }
 
-/// JSON as all machine output of the tool has it.
-package func encodeJSON(_ value: some Encodable) throws -> String {
+/// JSON as all machine output of the tool has it; in one line where there is an object a line.
+package func encodeJSON(_ value: some Encodable, inOneLine: Bool = false) throws -> String {
   let encoder = JSONEncoder()
-  encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  if !inOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
   encoder.keyEncodingStrategy = .convertToSnakeCase
   return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
 }
