@@ -136,6 +136,7 @@ import Testing
           document.disturbance?.stealPercent = 30
         }
       ),
+      ("holds a run that is interrupted", { $0.status = "interrupted" }),
     ]
     for (number, (words, change)) in changes.enumerated() {
       let path = try run("doubtful-\(number)", change)
@@ -153,6 +154,9 @@ import Testing
     let words = "not vouched for: 1 of 1 runs say little about times: a debug build"
     // A file is the same however long it took.
     #expect(marked.output.components(separatedBy: words).count == 2, "\(marked.output)")
+    let cut = try ask(Self.timeQuestion, from: [folder.file("doubtful-3")], ["--partial"])
+    #expect(cut.output.contains("say little about times: the run is interrupted"), "\(cut.output)")
+    #expect(cut.errors.contains("doubtful-3' is interrupted: its figures are partial"))
     #expect(throws: UsageError.self) { try lawful.plan(["--partial", "--ask", "write rate"]) }
   }
 

@@ -13,8 +13,8 @@ package enum PlanVerb: VerbDescription {
     .init("from", "FOLDER", isRepeatable: true, "results folder of earlier runs, or of a plan"),
     .init(
       "partial", nil,
-      "take runs of --from that say little about times, too (debug, --quick, disturbed), and mark "
-        + "the answers"),
+      "take runs of --from that say little, too (debug, --quick, disturbed, interrupted, failed), "
+        + "and mark the answers"),
     .init("validate", nil, "predict settings that nothing was fitted to, and run them"),
     .init("settings", "N", "with --validate: how many (20)"),
     .init("seed", "N", "decides keys, and the settings of --validate (1)"),
@@ -207,11 +207,14 @@ package enum PlanVerb: VerbDescription {
     }
     do {
       let runs = try values.all("from").flatMap {
-        try wholeRuns(in: try Baselines.resolve($0), warn: warn)
+        try wholeRuns(
+          in: try Baselines.resolve($0), acceptsPartial: values.has("partial"), warn: warn)
       }
       // It would make the answers look surer than they are.
       try SamePlan.refuseTwice(runs)
-      options.earlier += try runs.map { try PlanObservation($0) }
+      options.earlier += try runs.map {
+        try PlanObservation($0, acceptsPartial: values.has("partial"))
+      }
       if !values.has("partial") { try options.earlier.forEach { try $0.refuseDoubtful() } }
       warnOfMachines(options, warn)
     } catch let error as ResultsError {
@@ -223,13 +226,18 @@ package enum PlanVerb: VerbDescription {
   }
 
   /// Of a plan or of replicas that were interrupted, those that had ended; a single run has to be
-  /// whole.
+  /// whole unless partial ones are accepted.
   private static func wholeRuns(
-    in folder: String, warn: (String) -> Void
+    in folder: String, acceptsPartial: Bool, warn: (String) -> Void
   ) throws -> [MeasuredRun] {
     let runs = try MeasuredRun.all(in: folder)
     let whole = runs.filter { $0.document.status == RunStatus.complete.rawValue }
-    if whole.isEmpty { return runs }
+    if whole.isEmpty {
+      for run in runs where acceptsPartial {
+        warn("'\(run.folder)' is \(run.document.status): its figures are partial")
+      }
+      return runs
+    }
     for run in runs where run.document.status != RunStatus.complete.rawValue {
       warn("'\(run.folder)' is \(run.document.status): left out")
     }

@@ -23,6 +23,13 @@ package struct PlanCheck: Sendable {
   /// How far the prediction was off, in percent of what was measured.
   package var errorPercent: Double { 100 * (predicted.value / measured - 1) }
   package var isWithin: Bool { predicted.holds(measured) }
+
+  /// What was run, which may be smaller than what was asked about, and what came of it, for a
+  /// table.
+  var words: String {
+    "\(metric.readable(measured)) by a run of \(setting.text), where \(metric.readable(predicted.value)) "
+      + "was predicted: error \(decimal(errorPercent, places: 1)) %"
+  }
 }
 
 /// The answer to a question.

@@ -45,7 +45,9 @@ package struct PlanObservation: Sendable {
   package let overtime: Double
 
   /// Reads a run of a workload that the models know.
-  package init(_ run: MeasuredRun) throws {
+  ///
+  /// - Parameter acceptsPartial: takes one that was interrupted or failed, with a doubt.
+  package init(_ run: MeasuredRun, acceptsPartial: Bool = false) throws {
     let settings = run.document.settings
     let workloads = ["readers-writer", "pinned-growth"]
     guard workloads.contains(run.document.workload) else {
@@ -57,9 +59,16 @@ package struct PlanObservation: Sendable {
       throw ResultsError(
         "'\(run.folder)' is a run on \(run.document.engine); plan's models are of realm")
     }
-    guard run.document.status == RunStatus.complete.rawValue else {
+    let isComplete = run.document.status == RunStatus.complete.rawValue
+    guard isComplete || acceptsPartial else {
       throw ResultsError(
-        "'\(run.folder)' holds a run that is \(run.document.status): run it again, or leave it out")
+        "'\(run.folder)' holds a run that is \(run.document.status): run it again, leave it out, or "
+          + "take it all the same with --partial")
+    }
+    guard isComplete || run.rows.keys.contains(where: { $0.phase == "measure" }) else {
+      throw ResultsError(
+        "'\(run.folder)' holds a run that is \(run.document.status), before anything was measured: "
+          + "run it again, or leave it out")
     }
     if let script = settings.script, script != RunScript() {
       throw ResultsError(
@@ -71,7 +80,8 @@ package struct PlanObservation: Sendable {
     unknown = GateRow.unknown(in: run)
     overtime = Self.overtime(run)
     hardware = run.document.environment.hardware
-    doubts = run.document.doubts
+    doubts =
+      (isComplete ? [] : ["the run is \(run.document.status)"]) + run.document.doubts
     cores = min(
       hardware.usableCores,
       settings.processors.flatMap { Processors.count(in: $0) }.map(Double.init) ?? .infinity)

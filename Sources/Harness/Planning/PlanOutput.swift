@@ -239,15 +239,12 @@ package struct PlanOutput {
       lines += ["|---|---:|---:|---|---|"]
       for answer in result.answers {
         let estimate = answer.estimate
-        let check = answer.check.map {
-          "\($0.metric.readable($0.measured)), error \(decimal($0.errorPercent, places: 1)) %"
-        }
         lines.append(
           "| \(escapedMarkdown(answer.question.text)) "
             + "| \(value(answer)) "
             + "| \(answer.readable(estimate.low)) .. \(answer.readable(estimate.high))"
             + (answer.isBracket ? ", a run each " : " ")
-            + "| \(answer.doubts.joined(separator: "; ")) | \(check ?? "no") |")
+            + "| \(answer.doubts.joined(separator: "; ")) | \(answer.check?.words ?? "no") |")
       }
       lines.append("")
       for answer in result.answers {

@@ -50,11 +50,15 @@ package struct PlanPage {
           (answer.bound.map { $0.name + " " } ?? "") + answer.readable(answer.estimate.value),
           answer.readable(answer.estimate.low), answer.readable(answer.estimate.high),
           answer.doubts.joined(separator: "; "),
-          answer.check.map {
-            "\($0.metric.readable($0.measured)), error \(decimal($0.errorPercent, places: 1)) %"
-          } ?? "no",
+          answer.check?.words ?? "no",
         ]
-      }, source: "plan.csv")
+      }, source: "plan.csv") + result.answers.map(notes).joined()
+  }
+
+  /// By what an answer came about, and what has to be known to read it.
+  private func notes(_ answer: PlanAnswer) -> String {
+    let lines = (["by: \(answer.method)"] + answer.notes).map { "<li>\(escapedHTML($0))</li>" }
+    return "<p>\(escapedHTML(answer.question.text))</p><ul>\(lines.joined())</ul>"
   }
 
   private func validations() -> String {
