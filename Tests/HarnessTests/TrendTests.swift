@@ -193,6 +193,38 @@ import Testing
     #expect(result.output.contains("read.service_p50_ns changed by 24.9 % at commit12 (run-12)"))
   }
 
+  /// A night that found one ended as all others, so that nobody was told.
+  @Test(arguments: [false, true]) func aNewChangeForTheWorseIsToldOnce(isBetter: Bool) throws {
+    let run = try makeRun("tonight")
+    let page = folder.file("trend.html")
+    let made = folder.path + "/made"
+    #expect(try report(["--trend", made, run, "-o", page]).code == .success)
+    let line = try #require(
+      CSVTable.parse(try String(contentsOfFile: made + "/history.csv", encoding: .utf8))?.last)
+    let figure = "read.service_p50_ns"
+    let tonight = try #require(TrendHistory(folder: made).entries.first?.figures[figure])
+    var table = CSVTable(columns: TrendHistory.columns)
+    for night in 0..<14 {
+      var row: [String?] = line
+      row[1] = "run-\(night)"
+      row[2] = "2020-01-\(night + 10)"
+      row[3] = "commit\(night)"
+      row[9] = "\(figure)=\(night < 10 ? tonight * (isBetter ? 2 : 0.5) : tonight)"
+      table.append(row)
+    }
+    let words = ["--trend", try write(table.text), "-o", page, "--overwrite", "--strict"]
+    #expect(try report(words).code == .success)
+    let found = try report(words + [run])
+    #expect(found.output.contains("\(figure) changed by"), "\(found.output)")
+    #expect(found.code == (isBetter ? .success : .thresholdMissed))
+    #expect(
+      found.errors.contains("error: \(figure) has got worse since commit10 (run-10)") != isBetter,
+      "\(found.errors)")
+    // It is known from then on.
+    #expect(try report(words + [run]).code == .success)
+    #expect(throws: UsageError.self) { try report([run, "-o", page, "--overwrite", "--strict"]) }
+  }
+
   /// Runs that are not valid were drawn, and judged, as all others.
   @Test func runsThatAreNotValidDrawNoLevel() throws {
     var table = CSVTable(columns: TrendHistory.columns)

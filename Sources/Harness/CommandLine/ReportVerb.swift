@@ -16,14 +16,14 @@ package enum ReportVerb: VerbDescription {
     .init(
       "trend", "DIR",
       "add the given folders to DIR/history.csv, and draw it with the changes of level"),
+    .init(
+      "strict", nil,
+      "with --trend: exit 2 when the given folders show a change for the worse that was not seen "
+        + "before"),
     .init("format", "text|json", "form of what is told on standard output (text)"),
     .init("show-places", nil, "name folders and host, which are left out otherwise"),
     .init("help", nil, "show this"),
   ]
-
-  private enum Form: String, CaseIterable {
-    case text, json
-  }
 
   /// What is told as JSON.
   private struct Told: Codable {
@@ -55,6 +55,7 @@ package enum ReportVerb: VerbDescription {
     those of one plan on one machine together; runs of one commit on one day count once, by their
     median. A change takes twelve in all, and five that lie behind it (six among twelve). Lines that
     cannot be read are left out, and named.
+    Exit codes: 0 the page is written, 2 a new change for the worse (--trend with --strict).
     """
 
   package static func perform(_ arguments: [String], console: Console) throws -> ExitCode {
@@ -67,10 +68,11 @@ package enum ReportVerb: VerbDescription {
       console.printRaw(help)
       return .success
     }
-    let form: Form = try values.choice("format") ?? .text
+    let form: ToldForm = try values.choice("format") ?? .text
     if let history = values.first("trend") {
       return try trend(history, values, form, console)
     }
+    try values.refuse("strict", without: "trend")
     guard !values.positional.isEmpty else {
       throw UsageError(
         "report needs a results folder" + RecentResults.example { "report \($0)" })
@@ -137,7 +139,7 @@ package enum ReportVerb: VerbDescription {
     return .success
   }
 
-  private static func tell(_ told: Told, _ form: Form, _ console: Console) throws {
+  private static func tell(_ told: Told, _ form: ToldForm, _ console: Console) throws {
     switch form {
     case .json: console.printRaw(try encodeJSON(told))
     case .text:
@@ -160,7 +162,7 @@ package enum ReportVerb: VerbDescription {
   // MARK: - Trend
 
   private static func trend(
-    _ folder: String, _ values: FlagValues, _ form: Form, _ console: Console
+    _ folder: String, _ values: FlagValues, _ form: ToldForm, _ console: Console
   ) throws -> ExitCode {
     try values.refuse("trend", with: "show-places", because: "a history names no places")
     try values.refuse("trend", with: "picture", because: "a history is a page")
@@ -172,8 +174,10 @@ package enum ReportVerb: VerbDescription {
     let file = try output(values, "trend.html")
     let path = file.path
     var told = Told(file: path)
+    var newlyWorse: [TrendReport.Change] = []
     do {
       var history = try TrendHistory(folder: folder)
+      let earlier = values.has("strict") ? TrendReport(history).changes : []
       try history.append(
         values.paths("report").flatMap { try MeasuredRun.all(in: try Baselines.resolve($0)) })
       guard !history.entries.isEmpty else {
@@ -183,6 +187,7 @@ package enum ReportVerb: VerbDescription {
       let report = TrendReport(history)
       try file.write(report.html())
       console.keeps(file.path)
+      if values.has("strict") { newlyWorse = report.newlyWorse(than: earlier) }
       told.changes = report.changes.map {
         Told.Change(figure: $0.figure, change: $0.share, commit: $0.commit, runId: $0.run.runID)
       }
@@ -197,6 +202,10 @@ package enum ReportVerb: VerbDescription {
       return .failed
     }
     try tell(told, form, console)
-    return .success
+    for change in newlyWorse {
+      console.note(
+        "error: \(change.figure) has got worse since \(change.commit) (\(change.run.runID))")
+    }
+    return newlyWorse.isEmpty ? .success : .thresholdMissed
   }
 }

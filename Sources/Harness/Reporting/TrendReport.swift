@@ -12,6 +12,11 @@ package struct TrendReport {
     /// The first run of the new level.
     package var run: TrendHistory.Entry
 
+    /// Whether it is for the worse: a lower rate, or more of anything else.
+    package var isWorse: Bool {
+      figure.hasSuffix(".rate_per_s") ? after < before : after > before
+    }
+
     /// As in 24.9 %; nil where there is no ratio, because it was 0.
     package var share: String? {
       before > 0 ? decimal((after / before - 1) * 100, places: 1) + " %" : nil
@@ -32,6 +37,19 @@ package struct TrendReport {
     history.series.flatMap { series in
       figures(series.entries).flatMap { changes($0, series.entries) }
     }
+  }
+
+  /// Those for the worse that an earlier state of the history did not show.
+  ///
+  /// By their number in each figure: where a change lies may move by a run as more come behind it.
+  package func newlyWorse(than earlier: [Change]) -> [Change] {
+    func key(_ change: Change) -> [String] {
+      [change.figure, change.run.plan, change.run.machine]
+    }
+    let known = Dictionary(grouping: earlier.filter(\.isWorse), by: key).mapValues(\.count)
+    return Dictionary(grouping: changes.filter(\.isWorse), by: key)
+      .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .flatMap { key, changes in changes.suffix(max(0, changes.count - known[key, default: 0])) }
   }
 
   /// Figures that some run has, without those far out, which jump by themselves.
