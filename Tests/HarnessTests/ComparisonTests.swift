@@ -96,6 +96,60 @@ import Testing
     #expect(wide.code == .success)
   }
 
+  /// They had to be typed into the file that reviewers see.
+  @Test func anAcceptanceIsWrittenWhereReviewersSeeIt() throws {
+    let words = try sides(factor: 1.3)
+    let row = "read.service_p50_ns"
+    let file = folder.path + "/accepted"
+    let accepting = ["--accept", row, "--reason", "checksums came", "--accepted", file]
+    let result = try compare(words + accepting)
+    #expect(result.code == .success)
+    #expect(result.errors.contains("added to '\(file)': \(row): checksums came"))
+    #expect(textOfFile(file) == "\(row): checksums came\n")
+    #expect(try compare(words + ["--accepted", file]).code == .success)
+    #expect(throws: UsageError.self) { try compare(words + accepting) }
+    // The last line of a file may lack its end; what is of no use is not added.
+    try "# known".write(toFile: file, atomically: true, encoding: .utf8)
+    let more = ["--accept", "write.service_p50_ns", "--reason", "not needed"]
+    #expect(try compare(words + accepting + more).code == .success)
+    #expect(textOfFile(file) == "# known\n\(row): checksums came\n")
+    let once = try compare(words + ["--accept", row, "--reason", "checksums came"])
+    #expect(once.errors.contains("accepted this time"))
+  }
+
+  /// What a setting costs could not be asked: all that differs was refused.
+  @Test func aSettingMayDifferOnPurpose() throws {
+    func side(_ name: String, _ plan: String, _ read: Double) throws -> [String] {
+      try (0..<6).map {
+        try makeRun("\(name)-\($0)", readNanoseconds: read + Double($0), plan: plan)
+      }
+    }
+    let without = try side("without", "--invariants none", 1_000)
+    let with = try side("with", "--invariants all", 1_300)
+    let words =
+      [without[0], with[0]] + without.dropFirst().flatMap { ["--baseline", $0] }
+      + with.dropFirst().flatMap { ["--candidate", $0] }
+    let result = try compare(words + ["--across", "invariants"])
+    #expect(result.code == .thresholdMissed)
+    #expect(result.output.contains("Worse: read.service_p50_ns"), "\(result.output)")
+    #expect(result.output.contains("the sides differ on purpose: invariants is none and I1,"))
+    for (wrong, reason) in [
+      ([], "what differs on purpose is named by --across"),
+      (["--across", "batch"], "'batch' does not differ between the sides"),
+      (["--across", "invariant"], "did you mean 'invariants'"),
+      (["--across", "engine"], "shows engines side by side"),
+      (["--across", "workload"], "figures of different work are never compared"),
+    ] {
+      let error = #expect(throws: UsageError.self) { try compare(words + wrong) }
+      #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+    let more = try makeRun("more", plan: "--invariants all --batch 7")
+    let error = #expect(throws: UsageError.self) {
+      try compare([without[0], more, "--across", "invariants"])
+    }
+    #expect(error?.message.contains("differ in more than --across says: batch is") == true)
+  }
+
   /// Percentiles far out are shown; they decide only where the user says so.
   @Test func tailsGateOnlyWhenNamed() throws {
     let words = try sides(factor: 1.3) + ["--accept", "read.service_p50_ns", "--reason", "known"]
@@ -147,27 +201,97 @@ import Testing
 
   /// A program that takes the place of realm-bench: it copies a results folder and scales one
   /// figure.
-  private func program(_ name: String, prepared: String, nanoseconds: Int) throws -> String {
+  ///
+  /// - Parameters:
+  ///   - inBatches: what it is with `--batch 10`.
+  ///   - work: what it does before.
+  private func program(
+    _ name: String, prepared: String, nanoseconds: Int, inBatches: Int? = nil, work: String = ":"
+  ) throws -> String {
     let path = folder.path + "/" + name
     let text = """
       #!/usr/bin/env bash
+      case " $* " in
+        *" --batch 10 "*) nanoseconds=\(inBatches ?? nanoseconds) ;;
+        *) nanoseconds=\(nanoseconds) ;;
+      esac
+      \(work)
       while [ $# -gt 0 ]; do
         if [ "$1" = --output ]; then output=$2; fi
         shift
       done
       cp -r '\(prepared)' "$output"
-      sed -i "s/READ/$((\(nanoseconds) + RANDOM % 4))/; s/WRITE/$((1000 + RANDOM))/" "$output/summary.csv"
+      sed -i "s/READ/$((nanoseconds + RANDOM % 4))/; s/WRITE/$((1000 + RANDOM))/" "$output/summary.csv"
       """
     try text.write(toFile: path, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     return path
   }
 
-  @Test func executablesAreRunByTurnsUntilItIsDecided() throws {
+  /// A results folder for `program`.
+  private func prepared() throws -> String {
     let prepared = try makeRun("prepared", readNanoseconds: 77_777)
     let summary = try String(contentsOfFile: prepared + "/summary.csv", encoding: .utf8)
     try summary.replacing("77777.0", with: "READ")
       .write(toFile: prepared + "/summary.csv", atomically: true, encoding: .utf8)
+    return prepared
+  }
+
+  /// One run after the other was met by other seconds of a busy machine.
+  @Test func twoRunsTakeTurns() throws {
+    let steps = folder.path + "/steps"
+    let words = (1...2).map { side in
+      "for step in {1..20000}; do echo \(side); done >>'\(steps)'"
+    }
+    let prepared = try prepared()
+    let programs = try [0, 1].map {
+      try program("side\($0)", prepared: prepared, nanoseconds: 10_000, work: words[$0])
+    }
+    let result = try compare(
+      ["--executables"] + programs + ["--turns", "5ms", "--blocks", "6", "--", "readers-writer"])
+    #expect(result.code == .success, "\(result.errors)")
+    let lines = try #require(textOfFile(steps)).split(separator: "\n")
+    let switches = zip(lines, lines.dropFirst()).count { $0 != $1 }
+    #expect(lines.count == 6 * 2 * 20_000)
+    // One after the other there are 11 at most, at once tens of thousands on two processors.
+    #expect((24..<6 * 2_000).contains(switches), "\(switches)")
+    for (flags, plan, reason) in [
+      (["--turns", "5ms", "--duet"], ["readers-writer"], "a duet has a core for each side"),
+      (["--turns", "5us"], ["readers-writer"], "from 1ms to 1s"),
+      (["--turns", "5ms"], ["readers-writer", "--rate", "5/s"], "--rate goes by the clock"),
+      (["--turns", "5ms"], ["plan.json"], "takes no plan file"),
+    ] {
+      let error = #expect(throws: UsageError.self) {
+        try compare(["--executables"] + programs + flags + ["--"] + plan)
+      }
+      #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+  }
+
+  @Test func theCandidateMayHaveFlagsOfItsOwn() throws {
+    let prepared = try prepared()
+    let tool = try program("tool", prepared: prepared, nanoseconds: 10_000, inBatches: 12_000)
+    func run(_ flags: String, _ plan: [String]) throws -> ExitCode {
+      try compare(
+        ["--executables", tool, tool, "--candidate-flags", flags, "--", "readers-writer"] + plan
+      ).code
+    }
+    #expect(try run("--batch 10", []) == .thresholdMissed)
+    // Instead of the plan's.
+    #expect(try run("--batch 10", ["--batch", "2"]) == .thresholdMissed)
+    #expect(try run("--batch 2", ["--batch", "10"]) == .success)
+    #expect(try run("--batch=2", ["--batch=2"]) == .success)
+    for words in [
+      ["--candidate-flags", "--batch 2", tool, tool],
+      ["--executables", tool, tool, "--duet", "--candidate-flags", "--batch 2"],
+      ["--executables", tool, tool, "--across", "batch"],
+    ] {
+      #expect(throws: UsageError.self) { try compare(words + ["--", "readers-writer"]) }
+    }
+  }
+
+  @Test func executablesAreRunByTurnsUntilItIsDecided() throws {
+    let prepared = try prepared()
     let base = try program("base", prepared: prepared, nanoseconds: 10_000)
     let same = try program("same", prepared: prepared, nanoseconds: 10_000)
     let slow = try program("slow", prepared: prepared, nanoseconds: 10_500)
@@ -185,6 +309,14 @@ import Testing
     }
     #expect(throws: UsageError.self) {
       try compare(["--executables", base, same, "--", "readers-writer", "--output", "x"])
+    }
+    for flags in ["--output x", "--nothing"] {
+      #expect(throws: UsageError.self) {
+        try compare([
+          "--executables", base, same, "--candidate-flags", flags + " --help", "--",
+          "readers-writer",
+        ])
+      }
     }
     for engines in [["--engine", "realm,sqlite"], ["--engine=realm,sqlite"]] {
       #expect {

@@ -65,6 +65,10 @@ struct ChildProcess {
     process.send(SIGCONT)
   }
 
+  /// Stops it, with all that is in its group, until it is resumed.
+  func pause() { process.send(SIGSTOP, toGroup: true) }
+  func resume() { process.send(SIGCONT, toGroup: true) }
+
   /// Ends it at once.
   func end() { process.send(SIGKILL) }
 

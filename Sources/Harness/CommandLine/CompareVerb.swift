@@ -1,5 +1,6 @@
 // `realm-bench compare`: whether a candidate got worse than a baseline.
 internal import Foundation
+internal import Platform
 
 /// The verb `compare`.
 package enum CompareVerb: VerbDescription {
@@ -14,11 +15,22 @@ package enum CompareVerb: VerbDescription {
       "take runs that were interrupted, failed, are not valid or only smoke runs (--quick), and say so"
     ),
     .init(
+      "across", "SETTING", isRepeatable: true,
+      "a setting in which the two differ on purpose, such as durability"),
+    .init(
       "executables", nil,
       "BASELINE and CANDIDATE are executables: run both by turns, WORKLOAD and its flags after --"),
     .init(
+      "candidate-flags", "FLAGS",
+      "with --executables: flags that the candidate's runs have beside or instead of the plan's, such "
+        + "as '--batch 10'"),
+    .init(
       "duet", nil,
       "with --executables: both at once, each on a core; for one thread that does not sync"),
+    .init(
+      "turns", "TIME",
+      "with --executables: both at once, stopped by turns of so long, such as 5ms, so that what "
+        + "disturbs the machine meets both alike"),
     .init(
       "budget", "TIME",
       "with --executables: stop after this time (10m; with --blocks when these have been run)"),
@@ -38,7 +50,9 @@ package enum CompareVerb: VerbDescription {
         + "without a row for all (2%)"),
     .init("accept", "ROW", isRepeatable: true, "a known regression of this row does not fail"),
     .init("reason", "TEXT", isRepeatable: true, "why, one for each --accept"),
-    .init("accepted", "FILE", "lines ROW: REASON of accepted regressions"),
+    .init(
+      "accepted", "FILE",
+      "lines ROW: REASON of accepted regressions; what --accept accepts is added there"),
     .init("seed", "N", "with --executables: order of the blocks (1)"),
     .init(
       "output", "FILE",
@@ -78,7 +92,8 @@ package enum CompareVerb: VerbDescription {
     Then the ratio is the mean of the paired ratios, from 30 blocks on without the weight of those
     that are far off (Huber's estimate), and its interval a confidence sequence: looking after each
     block does no harm. Figures that vary take 9 to 13 blocks at least. --write runs=FILE keeps the
-    figures of each block; --resample draws many gates from them, by chance and with repetition, and
+    figures of each block; two settings are compared by one executable twice and --candidate-flags, or
+    by folders and --across. --resample draws many gates from them, by chance and with repetition, and
     tells how often each row is called worse, and after how many blocks: false alarms, when both
     executables were the same, and power, when one was not.
     Exit codes: 0 no regression, 2 a regression, 4 cannot tell (with --strict), 5 no such baseline.
@@ -126,10 +141,12 @@ package enum CompareVerb: VerbDescription {
               + RecentResults.compareExample(folders))
         }
         try values.refuse("duet", without: "executables")
+        try values.refuse("turns", without: "executables")
         try values.refuse("budget", without: "executables")
         try values.refuse("blocks", without: "executables")
         try values.refuse("every-row", without: "executables")
         try values.refuse("seed", without: "executables")
+        try values.refuse("candidate-flags", without: "executables")
         let before = [try Baselines.resolve(folders[0])] + values.all("baseline")
         let after = [try candidate(folders[1])] + values.all("candidate")
         comparison = try Comparison(
@@ -166,6 +183,10 @@ package enum CompareVerb: VerbDescription {
       }
     }
     console.keeps(table.path)
+    do { try keepAccepted(comparison, rules, values, console) } catch {
+      console.note("error: cannot write '\(values.first("accepted")!)': \(error.explanation)")
+      return .failed
+    }
     if comparison.isInterrupted {
       console.note("interrupted: compared is what was measured until then")
     } else if let failure = comparison.failure {
@@ -215,6 +236,7 @@ package enum CompareVerb: VerbDescription {
     var rules = ComparisonRules()
     rules.acceptsPartial = values.has("partial")
     rules.decidesEveryRow = values.has("every-row")
+    rules.across = values.all("across")
     try readTolerances(values.all("max-regression"), &rules)
     let (rows, reasons) = (values.all("accept"), values.all("reason"))
     guard rows.count == reasons.count else {
@@ -225,7 +247,11 @@ package enum CompareVerb: VerbDescription {
     for (row, reason) in zip(rows, reasons) {
       try accept(row, Acceptance(reason: reason), "--accept", &rules)
     }
-    if let path = values.first("accepted") { try readAccepted(path, &rules) }
+    if let path = values.first("accepted") {
+      // What is accepted now may be the first that ever was.
+      let isMade = !rows.isEmpty && (try? FileCalls.kind(path, followsLinks: true)) == nil
+      if !isMade { try readAccepted(path, &rules) }
+    }
     return rules
   }
 
@@ -263,6 +289,32 @@ package enum CompareVerb: VerbDescription {
     guard rules.tolerances.count <= rules.gateRowsMax else {
       throw UsageError("--max-regression: at most \(rules.gateRowsMax) rows can be judged at once")
     }
+  }
+
+  /// Adds what `--accept` has accepted to the file of `--accepted`, where reviewers see it.
+  private static func keepAccepted(
+    _ comparison: Comparison, _ rules: ComparisonRules, _ values: FlagValues, _ console: Console
+  ) throws(SystemError) {
+    let rows = comparison.rows.filter(\.isAccepted).map(\.row.name)
+    let lines = rows.compactMap { row in
+      rules.accepted[row].flatMap { $0.file == nil ? "\(row): \($0.reason)" : nil }
+    }
+    guard !lines.isEmpty else { return }
+    guard let path = values.first("accepted") else {
+      if !values.has("quiet") {
+        console.note(
+          "accepted this time; with '--accepted results/accepted', too, it is written there for the "
+            + "next ones: " + lines.joined(separator: "; "))
+      }
+      return
+    }
+    let text = lines.map { $0 + "\n" }.joined()
+    do throws(SystemError) { try FileCalls.writeNew(text, to: path) } catch {
+      guard error.alreadyExists else { throw error }
+      let isCut = textOfFile(path).map { !$0.isEmpty && !$0.hasSuffix("\n") } ?? false
+      try FileCalls.append((isCut ? "\n" : "") + text, to: path)
+    }
+    if !values.has("quiet") { console.note("added to '\(path)': " + lines.joined(separator: "; ")) }
   }
 
   private static func accept(
@@ -318,7 +370,10 @@ package enum CompareVerb: VerbDescription {
   private static func resample(
     _ path: String, _ values: FlagValues, _ rules: ComparisonRules, _ console: Console
   ) throws -> ExitCode {
-    for flag in ["executables", "duet", "budget", "baseline", "candidate", "write", "output"] {
+    for flag in [
+      "executables", "duet", "turns", "budget", "baseline", "candidate", "across",
+      "candidate-flags", "write", "output",
+    ] {
       try values.refuse(flag, with: "resample", because: "nothing is run or written")
     }
     for flag in ["partial", "strict"] {
@@ -364,14 +419,18 @@ package enum CompareVerb: VerbDescription {
       throw UsageError(
         "compare --executables needs BASELINE CANDIDATE -- WORKLOAD, and the workload's flags")
     }
+    try values.refuse(
+      "across", with: "executables", because: "--candidate-flags says what differs")
     let plan = Array(values.positional.dropFirst(2))
+    let candidateFlags = (values.first("candidate-flags") ?? "").split(separator: " ").map(
+      String.init)
     let given = [
       "--output", "--overwrite", "--path", "--format", "--replicas", "--baseline",
       "--save-baseline",
       "--dry-run", "--quiet", "--help", "--keep-file",
     ]
     for flag in given
-    where plan.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") }) {
+    where (plan + candidateFlags).contains(where: { $0 == flag || $0.hasPrefix(flag + "=") }) {
       throw UsageError("compare --executables: \(flag) is not for the runs it makes")
     }
     for (position, word) in plan.enumerated() {
@@ -389,11 +448,19 @@ package enum CompareVerb: VerbDescription {
       try refuseShort(budget, plan, isDuet: values.has("duet"))
     }
     let seed = try seed(values)
+    let turns = try turns(values, plan + candidateFlags)
     // The candidate's own command line is checked by it; what --duet needs is checked here.
     if values.has("duet") {
+      try values.refuse(
+        "candidate-flags", with: "duet", because: "both sides of a duet do the same")
       let flags = try FlagValues(plan, known: RunFlags.known)
       guard let workload = flags.positional.first.flatMap(WorkloadKind.init(rawValue:)) else {
-        throw UsageError("compare --duet: '\(flags.positional.first ?? "")' is no workload")
+        let name = flags.positional.first ?? ""
+        throw UsageError(
+          name.hasSuffix(".json")
+            ? "compare --duet takes no plan file: its phases may have several threads; name a workload, "
+              + "such as mixed --threads 1"
+            : "compare --duet: '\(name)' is no workload")
       }
       let settings = try RunFlags.settings(flags, for: workload).0
       let cores = Processors.allowedCount
@@ -404,12 +471,27 @@ package enum CompareVerb: VerbDescription {
     let blocks = try PairedBlocks(
       baseline: try LiteralPath.path(values.positional[0], of: "compare"),
       candidate: try LiteralPath.path(values.positional[1], of: "compare"), plan: plan,
+      candidateFlags: candidateFlags,
       in: place, budgetNanoseconds: budget ?? usualBudget(hasCount: values.has("blocks")),
-      seed: seed, rules: rules, isDuet: values.has("duet"),
+      seed: seed, rules: rules, isDuet: values.has("duet"), turnNanoseconds: turns,
       count: try values.first("blocks").map(blockCount))
     return try blocks.run(interruption: interruption) { line in
       if !values.has("quiet") { console.note(line) }
     }
+  }
+
+  /// How long the turns of `--turns` are, in nanoseconds.
+  private static func turns(_ values: FlagValues, _ plan: [String]) throws(UsageError) -> UInt64? {
+    guard let text = values.first("turns") else { return nil }
+    try values.refuse("duet", with: "turns", because: "a duet has a core for each side")
+    if let obstacle = PairedBlocks.obstacleToTurns(plan) {
+      throw UsageError("compare: \(obstacle)")
+    }
+    let turns = try Units.nanoseconds(text, flag: "--turns")
+    guard (1_000_000...1_000_000_000).contains(turns) else {
+      throw UsageError("--turns is from 1ms to 1s, not \(text)")
+    }
+    return turns
   }
 
   /// How long blocks are run where nobody has said it: a number of them takes what it takes.

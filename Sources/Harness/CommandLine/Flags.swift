@@ -104,7 +104,10 @@ package struct FlagValues: Sendable {
       if attached.isEmpty { throw UsageError("--\(flag.name) needs a value: \(form)") }
       return attached
     }
-    guard let next = rest.first, !next.hasPrefix("--"), !next.isEmpty else {
+    // Flags are a value of one that takes flags.
+    guard let next = rest.first, !next.isEmpty, next != "--",
+      !next.hasPrefix("--") || form == "FLAGS"
+    else {
       throw UsageError("--\(flag.name) needs a value: \(form)")
     }
     rest.removeFirst()

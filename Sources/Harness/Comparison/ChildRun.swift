@@ -24,8 +24,12 @@ struct ChildRun {
   ///   - plan: the words after `run`.
   ///   - output: the results folder that it makes.
   ///   - core: the only one that it may use; nil for all.
+  ///   - takesTurns: whether it is stopped now and then for the other side.
   /// - Throws: `ExecutableFailure` when it cannot be started.
-  init(_ executable: String, _ plan: [String], to output: String, core: Int? = nil) throws {
+  init(
+    _ executable: String, _ plan: [String], to output: String, core: Int? = nil,
+    takesTurns: Bool = false
+  ) throws {
     self.executable = executable
     words = ["run"] + plan
     self.output = output
@@ -35,9 +39,15 @@ struct ChildRun {
         try ChildProcess(
           Self.pinningTool, ["-c", String(core), executable] + arguments, isSilent: true)
       } else {
-        try ChildProcess(executable, arguments, isSilent: true)
+        try ChildProcess(
+          executable, arguments, isSilent: true,
+          environment: takesTurns ? [TurnTaking.variable: "1"] : [:])
       }
   }
+
+  var isRunning: Bool { process.isRunning }
+  func pause() { process.pause() }
+  func resume() { process.resume() }
 
   /// How many nanoseconds a run that is told to end has for that.
   ///

@@ -55,6 +55,8 @@ package struct ComparisonRules: Sendable {
   package var gateRowsMax = 12
   /// Whether runs are taken that did not end, are not valid, or are smoke runs.
   package var acceptsPartial = false
+  /// Settings in which the sides differ on purpose.
+  package var across: [String] = []
   /// Whether paired blocks go on until each gate row is decided, although one is worse.
   package var decidesEveryRow = false
 
@@ -98,7 +100,8 @@ package struct Comparison: Sendable {
   package init(
     baseline: [MeasuredRun], candidate: [MeasuredRun], rules: ComparisonRules
   ) throws(ResultsError) {
-    try SamePlan.check(baseline + candidate, acceptsPartial: rules.acceptsPartial)
+    let differs = try SamePlan.check(
+      [baseline, candidate], across: rules.across, acceptsPartial: rules.acceptsPartial)
     try SamePlan.refuseTwice(baseline + candidate)
     if !rules.acceptsPartial { try SamePlan.refuseUnreliable(baseline + candidate) }
     self.baseline = baseline
@@ -106,6 +109,7 @@ package struct Comparison: Sendable {
     let differences = SamePlan.differencesOfMachine(baseline + candidate)
     isSameMachine = differences.isEmpty
     warnings = SamePlan.warnings(baseline + candidate)
+    if let differs { warnings.append("the sides differ on purpose: \(differs)") }
     if !isSameMachine {
       warnings.append(
         "the runs are of different machines, so that only counters are judged: "

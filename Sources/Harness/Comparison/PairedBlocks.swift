@@ -7,22 +7,28 @@ internal import Platform
 /// A comparison of two executables.
 package struct PairedBlocks {
   private let executables: [String]
-  private let plan: [String]
+  /// Of the baseline and the candidate, the words after `run`.
+  private let plans: [[String]]
   private let place: String
   private let budgetNanoseconds: UInt64
   private let rules: ComparisonRules
   private let seed: UInt64
   private let isDuet: Bool
+  /// How long the turns of both sides of a block are; nil where one runs after the other.
+  private let turnNanoseconds: UInt64?
   private let clock = MonotonicClock()
   private let count: Int?
 
   /// - Parameters:
+  ///   - candidateFlags: what the candidate's runs have beside the plan or instead of its flags,
+  ///     where both differ on purpose.
   ///   - place: the folder that the blocks' own folder is made in: their files lie on its disk.
   ///   - count: how many blocks are run, decided or not; nil = until it is decided.
   package init(
-    baseline: String, candidate: String, plan: [String], in place: String,
+    baseline: String, candidate: String, plan: [String], candidateFlags: [String] = [],
+    in place: String,
     budgetNanoseconds: UInt64, seed: UInt64, rules: ComparisonRules, isDuet: Bool = false,
-    count: Int? = nil
+    turnNanoseconds: UInt64? = nil, count: Int? = nil
   ) throws(ResultsError) {
     for path in [baseline, candidate] {
       if case .folder? = try? FileCalls.kind(path, followsLinks: true) {
@@ -33,12 +39,19 @@ package struct PairedBlocks {
       }
     }
     executables = [baseline, candidate]
-    self.plan = plan
+    let replaced = candidateFlags.filter { $0.hasPrefix("--") }
+      .map { $0.dropFirst(2).prefix { $0 != "=" } }
+    plans = [
+      plan,
+      FlagValues.words(plan, without: Set(replaced.map(String.init)), known: RunFlags.known)
+        + candidateFlags,
+    ]
     self.place = place
     self.budgetNanoseconds = budgetNanoseconds
     self.rules = rules
     self.seed = seed
     self.isDuet = isDuet
+    self.turnNanoseconds = turnNanoseconds
     self.count = count
   }
 
@@ -75,11 +88,15 @@ package struct PairedBlocks {
       let order = random.next(upperBound: UInt64(2)) == UInt64(0) ? [0, 1] : [1, 0]
       let outputs = [0, 1].map { "\(folder)/\(runs[$0].count)-\($0)" }
       do {
-        if isDuet {
-          let cores = Self.duetCores(ofBlock: runs[0].count, allowed: allowed)
+        if isDuet || turnNanoseconds != nil {
+          let cores = isDuet ? Self.duetCores(ofBlock: runs[0].count, allowed: allowed) : nil
           let processes = try order.map { side in
-            try begin(side, to: outputs[side], core: cores[side])
+            try begin(side, to: outputs[side], core: cores?[side])
           }
+          let turns = turnNanoseconds.map {
+            TurnTaking(processes, nanoseconds: $0, seed: random.next())
+          }
+          defer { turns?.end() }
           // Each is waited for, also when the other one has failed.
           let ends = zip(order, processes).map { side, process in
             (side, Result { try finish(process, outputs[side], interruption) })
@@ -99,7 +116,11 @@ package struct PairedBlocks {
         break
       }
       for side in [0, 1] { runs[side].append(block[side]!) }
-      try SamePlan.check(runs[0] + runs[1])
+      if plans[0] == plans[1] {
+        try SamePlan.check(runs[0] + runs[1])
+      } else {
+        for side in runs { try SamePlan.check(side) }
+      }
       let judge = try PairedJudge(baseline: runs[0], candidate: runs[1], rules: rules)
       (rows, beyond) = judge.verdicts()
       let blocks = runs[0].count
@@ -120,6 +141,9 @@ package struct PairedBlocks {
     var comparison = Comparison(
       baseline: runs[0], candidate: runs[1], rows: rows, beyond: beyond, rules: rules)
     comparison.place = whereabouts
+    if plans[0] != plans[1], let differences = try SamePlan.wordsOfDifferences(runs) {
+      comparison.warnings.append("the sides differ on purpose: \(differences)")
+    }
     if let shortage { comparison.warnings.append(shortage) }
     comparison.failure = death
     if count == nil, !isInterrupted, death == nil, PairedJudge.hasRegression(rows, rules),
@@ -158,7 +182,8 @@ package struct PairedBlocks {
   }
 
   private func begin(_ side: Int, to output: String, core: Int? = nil) throws -> ChildRun {
-    try ChildRun(executables[side], plan, to: output, core: core)
+    try ChildRun(
+      executables[side], plans[side], to: output, core: core, takesTurns: turnNanoseconds != nil)
   }
 
   private func finish(
@@ -173,7 +198,24 @@ package struct PairedBlocks {
     return try run.finish(interruption, limit: limit)
   }
 
-  // MARK: - Duet
+  // MARK: - Both at once
+
+  /// Why a plan cannot take turns of some milliseconds, or nil: what is due while a run is stopped
+  /// waits for it.
+  package static func obstacleToTurns(_ plan: [String]) -> String? {
+    if let file = plan.first, file.hasSuffix(".json") {
+      return "--turns takes no plan file, whose phases may go by the clock; name a workload"
+    }
+    let timed = ["--rate", "--read-rate", "--pin-interval", "--pin-age"]
+    guard
+      let flag = timed.first(where: { flag in
+        plan.contains { $0 == flag || $0.hasPrefix(flag + "=") }
+      })
+    else { return nil }
+    return
+      "--turns is for runs that do all the time what they can; \(flag) goes by the clock, which does "
+      + "not stop with a run"
+  }
 
   /// The processors of baseline and candidate: the first two that this process may use, by turns,
   /// since one may be slower.

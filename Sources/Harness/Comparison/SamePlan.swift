@@ -23,12 +23,73 @@ enum SamePlan {
       }
     }
     for run in runs.dropFirst() {
-      let differences = Self.differences(Work(first), Work(run))
+      let differences = Self.differences(Work(first), Work(run)).map(\.text)
       guard differences.isEmpty else {
         throw ResultsError(
           "'\(first.folder)' and '\(run.folder)' did different work: \(few(differences))")
       }
     }
+  }
+
+  /// Refuses sides that differ in more than some settings.
+  ///
+  /// - Parameter across: names of settings in which they differ on purpose.
+  /// - Returns: what differs, in words.
+  static func check(
+    _ sides: [[MeasuredRun]], across: [String], acceptsPartial: Bool
+  ) throws(ResultsError) -> String? {
+    if across.isEmpty {
+      do { try check(sides.flatMap(\.self), acceptsPartial: acceptsPartial) } catch {
+        throw ResultsError(
+          error.message
+            + (error.message.contains("did different work")
+              ? "; what differs on purpose is named by --across, such as --across durability" : ""))
+      }
+      return nil
+    }
+    for side in sides { try check(side, acceptsPartial: acceptsPartial) }
+    let differences = try differences(sides)
+    let names = Set(across.map { $0.replacing("-", with: "_") })
+    for name in across {
+      let words = "--across: '\(name)'"
+      if ["workload", "engine"].contains(name) {
+        throw ResultsError(
+          "\(words) is no setting; \(name == "engine" ? "'run --engine a,b' shows engines side by side" : "figures of different work are never compared")"
+        )
+      }
+      guard !differences.contains(where: { isNamed($0.name, [name.replacing("-", with: "_")]) })
+      else { continue }
+      let nearest = nearestName(name, in: differences.map(\.name)).map { "; did you mean '\($0)'?" }
+      throw ResultsError("\(words) does not differ between the sides\(nearest ?? "")")
+    }
+    let others = differences.filter { !isNamed($0.name, names) }.map(\.text)
+    guard others.isEmpty else {
+      throw ResultsError("the sides differ in more than --across says: \(few(others))")
+    }
+    return few(differences.map(\.text))
+  }
+
+  /// Whether a setting, or the one that it is a part of, is among some names.
+  private static func isNamed(_ setting: String, _ names: Set<String>) -> Bool {
+    let whole = setting.prefix { $0 != "." && $0 != "[" }
+    return names.contains(setting) || names.contains(String(whole))
+      || names.contains(setting.replacing("-", with: "_").trimmingPrefix("__").description)
+  }
+
+  /// What differs between the first runs of two sides.
+  private static func differences(
+    _ sides: [[MeasuredRun]]
+  ) throws(ResultsError) -> [(name: String, text: String)] {
+    guard let first = sides.first?.first, let other = sides.last?.first else {
+      throw ResultsError("there is no run to compare")
+    }
+    return differences(Work(first), Work(other))
+  }
+
+  /// The same in words; nil where nothing does.
+  static func wordsOfDifferences(_ sides: [[MeasuredRun]]) throws(ResultsError) -> String? {
+    let texts = try differences(sides).map(\.text)
+    return texts.isEmpty ? nil : few(texts)
   }
 
   /// The first of some texts, and how many others there are.
@@ -93,18 +154,22 @@ enum SamePlan {
     try check(runs, acceptsPartial: true)
     try refuseTwice(runs)
     guard let first = runs.first else { return }
-    let differences = Self.differences(Work(first), Work(settings))
+    let differences = Self.differences(Work(first), Work(settings)).map(\.text)
     guard differences.isEmpty else {
       throw ResultsError("'\(first.folder)' and this run are different work: \(few(differences))")
     }
   }
 
-  /// What differs between the work of two runs, a text each.
-  private static func differences(_ first: Work, _ other: Work) -> [String] {
+  /// What differs between the work of two runs: the setting, and a text.
+  private static func differences(
+    _ first: Work, _ other: Work
+  ) -> [(name: String, text: String)] {
     let (left, right) = (facts(first), facts(other))
     let workloads = (left["workload"] ?? "", right["workload"] ?? "")
     // Settings of another workload say nothing more.
-    if workloads.0 != workloads.1 { return ["workload is \(workloads.0) and \(workloads.1)"] }
+    if workloads.0 != workloads.1 {
+      return [("workload", "workload is \(workloads.0) and \(workloads.1)")]
+    }
     let names = Set(left.keys).union(right.keys)
     // Of lists of another length, what one of them does not have says nothing more.
     let lists = names.filter { $0.hasPrefix(lengthOf) && left[$0] != right[$0] }
@@ -121,8 +186,10 @@ enum SamePlan {
         return isRecorded || name.hasPrefix(lengthOf)
           ? value : "\(value) (not recorded, which stands for it)"
       }
-      return "\(name) is \(words(a, isRecorded: left[name] != nil)) and "
+      let text =
+        "\(name) is \(words(a, isRecorded: left[name] != nil)) and "
         + words(b, isRecorded: right[name] != nil)
+      return (name, text)
     }
   }
 

@@ -14,7 +14,8 @@ package struct MachineDisturbance: Codable, Equatable, Sendable {
   package var diskPressurePercent: Double?
   /// How often a thread of this process was made to wait for others, a second.
   package var involuntarySwitchesPerS: Double?
-  /// Share of all processors' time that other processes took, in percent.
+  /// Share of all processors' time that other processes took, in percent; nil of a run that takes
+  /// turns with another one.
   package var othersPercent: Double?
   /// Share of the stretches of time in which the container's limit of processors stopped its
   /// processes, in percent; nil without such a limit, and in runs of versions that did not record
@@ -94,7 +95,7 @@ package struct MachineWatch: Sendable {
     }
     if let total = difference(\.total), total > 0 {
       found.stealPercent = difference(\.steal).map { rounded(100 * $0 / total) }
-      if let idle = difference(\.idle), let steal = difference(\.steal) {
+      if !TurnTaking.isTaken, let idle = difference(\.idle), let steal = difference(\.steal) {
         let tick = 1 / Double(sysconf(Int32(_SC_CLK_TCK)))
         let own = (after.ownSeconds - before.ownSeconds) / tick
         found.othersPercent = rounded(max(0, 100 * (total - idle - steal - own) / total))
