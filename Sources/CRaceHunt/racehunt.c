@@ -53,8 +53,8 @@ void race_hunt_acquired(const void *lock) { (void)lock; }
 void race_hunt_releases(const void *lock) { (void)lock; }
 #endif
 
-void race_hunt_count_explorations(int change) {
-  __atomic_fetch_add(&race_hunt_explorations, change, __ATOMIC_SEQ_CST);
+int race_hunt_count_explorations(int change) {
+  return __atomic_fetch_add(&race_hunt_explorations, change, __ATOMIC_SEQ_CST);
 }
 
 // Swift's runtime calls a hook, if there is one, with the job and its own implementation.

@@ -18,6 +18,10 @@ public struct Exploration: Sendable {
   public let isExhaustive: Bool
   /// The seconds that it took.
   public let seconds: Double
+  /// What the program did that is not under control, at most eight of it; empty when all of it is.
+  ///
+  /// Others may come there in orders that no schedule has tried.
+  public let uncontrolled: [String]
 }
 
 /// Runs a program under many schedules until one fails.
@@ -29,6 +33,7 @@ public struct Exploration: Sendable {
 /// that repeats it.
 ///
 /// - Parameters:
+///   - iterations: how many schedules; `RACE_HUNT_ITERATIONS` in the environment goes before.
 ///   - seed: everything follows from it; `RACE_HUNT_SEED` in the environment goes before.
 ///   - steps: a schedule with more points is taken for one without end.
 ///   - earlyTimeouts: whether a wait with a limit of time, however long, may end in vain while
@@ -39,7 +44,7 @@ public func explore(
   steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
-  settings.iterations = iterations
+  settings.iterations = Explorer.iterationsOfEnvironment ?? iterations
   settings.strategy = strategy
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps
@@ -55,7 +60,7 @@ public func explore(
   steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) async throws(RaceFailure) -> Exploration {
   var settings = Explorer.Settings()
-  settings.iterations = iterations
+  settings.iterations = Explorer.iterationsOfEnvironment ?? iterations
   settings.strategy = strategy
   settings.seed = Explorer.seedOfEnvironment ?? seed
   settings.limits.points = steps

@@ -58,6 +58,8 @@ package final class Explorer {
   private var points = 0
   private var switches = 0
   private var distinct: Set<UInt64> = []
+  /// What schedules did that is not under control.
+  private var uncontrolled: [String] = []
   /// Whether it was made by an explored program, for whose threads it would wait.
   private let isInside = Worker.current?.run != nil
   /// How long a smaller schedule is looked for, in nanoseconds: long programs take a while each.
@@ -73,18 +75,26 @@ package final class Explorer {
     self.settings = settings
     _ = Crash.isReported
     _ = JobHooks.areInstalled
-    race_hunt_count_explorations(1)
-    pool = WorkerPool(processor: UInt32(truncatingIfNeeded: settings.seed))
+    // Tests that explore at once have one seed, and would all have one processor by it.
+    let others = race_hunt_count_explorations(1)
+    pool = WorkerPool(
+      processor: UInt32(truncatingIfNeeded: settings.seed &+ UInt64(max(0, others))))
   }
 
   deinit {
     pool.end()
     carrier.end()
-    race_hunt_count_explorations(-1)
+    _ = race_hunt_count_explorations(-1)
   }
 
   static var seedOfEnvironment: UInt64? {
     getenv("RACE_HUNT_SEED").flatMap { UInt64(String(cString: $0)) }
+  }
+
+  /// How many schedules are run instead of those that a test says; 0, which is refused, where it is
+  /// no number.
+  static var iterationsOfEnvironment: Int? {
+    getenv("RACE_HUNT_ITERATIONS").map { Int(String(cString: $0)) ?? 0 }
   }
 
   static func nanoseconds() -> UInt64 {
@@ -127,7 +137,7 @@ package final class Explorer {
     guard case .failure(let failure) = result, hadCompany else { return try result.get() }
     return try Company.ofProcess.alone { () throws(RaceFailure) in
       if let failure = failureAlone(failure) { throw failure }
-      (schedules, points, switches, distinct) = (0, 0, 0, [])
+      (schedules, points, switches, distinct, uncontrolled) = (0, 0, 0, [], [])
       return try exploreOnce()
     }
   }
@@ -221,7 +231,7 @@ package final class Explorer {
     guard let violation = last.violation, last.number == schedules - 1 || last.isAbandoned else {
       return Exploration(
         schedules: schedules, distinct: distinct.count, points: points, switches: switches,
-        isExhaustive: source.isExhaustive, seconds: seconds)
+        isExhaustive: source.isExhaustive, seconds: seconds, uncontrolled: uncontrolled)
     }
     throw smallest(last, violation)
   }
@@ -267,6 +277,9 @@ package final class Explorer {
     points += run.points
     switches += run.switches
     if distinct.count < 1_000_000 { distinct.insert(run.digest) }
+    for step in run.uncontrolled where uncontrolled.count < 8 && !uncontrolled.contains(step) {
+      uncontrolled.append(step)
+    }
   }
 
   private var found: RaceFailure.Found {

@@ -35,6 +35,8 @@ final class Resource {
     case notifications
     /// A global or static property that is made when it is first used.
     case global
+    /// Something of the program's own, of which it tells by `point`.
+    case object
   }
 
   let kind: Kind

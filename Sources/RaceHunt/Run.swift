@@ -209,9 +209,12 @@ final class Run: @unchecked Sendable {
     uncontrolledSteps.withLock { if $0.count < 8 && !$0.contains(text) { $0.append(text) } }
   }
 
-  /// What this run did that is not under control, as an end of a sentence; empty if nothing.
+  /// What this run did that is not under control.
+  var uncontrolled: [String] { uncontrolledSteps.withLock { $0 } }
+
+  /// The same as an end of a sentence; empty if nothing.
   var uncontrolledText: String {
-    let steps = uncontrolledSteps.withLock { $0 }
+    let steps = uncontrolled
     return steps.isEmpty ? "" : "; not under control: " + steps.joined(separator: ", ")
   }
 

@@ -344,6 +344,32 @@ public func note(
   run.record(strand, .notes, text: text(), at: Place(file: file, line: line))
 }
 
+/// A point of the program's own: others may come before it.
+///
+/// For what RaceHunt does not know: a lock or a word of another library, such as swift-atomics or
+/// NIO, code in C, a file, a property that is `nonisolated(unsafe)`. Call it before each access.
+/// Nothing outside of explorations.
+///
+/// - Parameters:
+///   - text: what is done there, for the table.
+///   - object: what is used. Orders of points of different objects, and of two that only read, are
+///     not tried; without one it counts as an access to everything.
+///   - writes: whether others may see the difference.
+public func point(
+  _ text: @autoclosure () -> String, on object: AnyObject? = nil, writes: Bool = true,
+  file: StaticString = #fileID, line: UInt = #line
+) {
+  guard let (run, strand) = Run.current else { return }
+  if let object {
+    // The object may have a lock of RaceHunt's at its own address.
+    let key = 1 << 62 | UInt(bitPattern: ObjectIdentifier(object))
+    run.point(.accesses(run.resource(key, .object, name: nil), writes: writes))
+  } else {
+    run.point(.unknown)
+  }
+  run.record(strand, .notes, text: text(), at: Place(file: file, line: line))
+}
+
 /// A number below `bound` that follows from the seed of the schedule.
 public func random(below bound: Int) -> Int {
   guard let run = Worker.current?.run else { return Int.random(in: 0..<bound) }

@@ -21,6 +21,8 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
   let earlyTimeouts: Bool
   /// The only schedule to run.
   let schedule: String?
+  /// The step before which that ends.
+  let end: Int?
   /// Tells it from others with the same settings.
   private let identity = Identity()
 
@@ -42,7 +44,7 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
     await withoutActuallyEscaping(function) { function in
       let borrowed = Borrowed(function)
       defer { borrowed.end() }
-      let failure = await explore {
+      let failure = await explore(test) {
         do {
           try await issues.provideScope(for: test, testCase: testCase) {
             try await borrowed.call()
@@ -55,21 +57,34 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
     }
   }
 
-  private func explore(_ program: @escaping Program) async -> RaceFailure? {
+  private func explore(_ test: Test, _ program: @escaping Program) async -> RaceFailure? {
     do throws(RaceFailure) {
-      if let schedule = Self.scheduleOfEnvironment ?? schedule {
-        _ = try await RaceHunt.replay(schedule, steps: steps, program)
+      if let schedule = Self.environment("RACE_HUNT_REPLAY") ?? schedule {
+        let end = Self.environment("RACE_HUNT_UNTIL").map { Int($0) ?? 0 } ?? end
+        let table = try await RaceHunt.replay(schedule, until: end, steps: steps, program)
+        if let end { print(table + "stopped before step \(end)") }
       } else {
-        _ = try await RaceHunt.explore(
+        let explored = try await RaceHunt.explore(
           iterations: iterations, strategy: strategy, seed: seed, steps: steps,
           earlyTimeouts: earlyTimeouts, program)
+        Self.warn(of: explored.uncontrolled, test)
       }
       return nil
     } catch { return error }
   }
 
-  private static var scheduleOfEnvironment: String? {
-    ProcessInfo.processInfo.environment["RACE_HUNT_REPLAY"]
+  private static func environment(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name]
+  }
+
+  /// A test that passes says what it has not explored.
+  private static func warn(of uncontrolled: [String], _ test: Test) {
+    guard !uncontrolled.isEmpty else { return }
+    Issue.record(
+      Comment(
+        rawValue: "not everything was explored; not under control: "
+          + uncontrolled.joined(separator: ", ")),
+      severity: .warning, sourceLocation: test.sourceLocation)
   }
 
   /// Issues of the test fail the schedule in which they occur.
@@ -135,8 +150,10 @@ private struct Borrowed: @unchecked Sendable {
 }
 
 extension Trait where Self == Explored {
-  /// Runs a test under so many schedules; `RACE_HUNT_REPLAY` in the environment replaces them by
-  /// the one that it names.
+  /// Runs a test under so many schedules (`RACE_HUNT_ITERATIONS` in the environment says how many
+  /// instead); `RACE_HUNT_REPLAY` replaces them by the one that it names.
+  ///
+  /// What the test does that is not under control is a warning, when it passes.
   ///
   /// - Parameters:
   ///   - strategy: how the next schedule is made.
@@ -150,17 +167,22 @@ extension Trait where Self == Explored {
   ) -> Self {
     Explored(
       iterations: iterations, strategy: strategy, seed: seed, steps: steps,
-      earlyTimeouts: earlyTimeouts, schedule: nil)
+      earlyTimeouts: earlyTimeouts, schedule: nil, end: nil)
   }
 
   /// Runs a test under the schedule that an issue has named.
   ///
   /// - Parameters:
   ///   - schedule: as the issue prints it.
+  ///   - step: ends the schedule before the step with this number and shows it; a debugger stops
+  ///     there with a breakpoint on `race_hunt_stopped`. `RACE_HUNT_UNTIL` in the environment goes
+  ///     before.
   ///   - steps: a schedule with more points is taken for one without end.
-  public static func replayed(_ schedule: String, steps: Int = 100_000) -> Self {
+  public static func replayed(
+    _ schedule: String, until step: Int? = nil, steps: Int = 100_000
+  ) -> Self {
     Explored(
       iterations: 1, strategy: .portfolio, seed: 1, steps: steps, earlyTimeouts: false,
-      schedule: schedule)
+      schedule: schedule, end: step)
   }
 }

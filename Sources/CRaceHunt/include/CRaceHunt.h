@@ -22,7 +22,7 @@ _Noreturn void race_hunt_leave(void);
 
 /// How many explorations are going on in the process.
 extern int race_hunt_explorations;
-void race_hunt_count_explorations(int change);
+int race_hunt_count_explorations(int change);
 /// Whether a thread can be a worker at all: outside of explorations nothing more is looked at.
 static inline int race_hunt_is_exploring(void) {
   return __atomic_load_n(&race_hunt_explorations, __ATOMIC_RELAXED) != 0;
