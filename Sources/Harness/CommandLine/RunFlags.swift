@@ -112,7 +112,7 @@ package enum RunFlags {
       .init("write-every", "N", "references between two transactions (\(settings.writeEvery))"),
       .init(
         "check-rate", "SHARE",
-        "reads whose content is checked in full, of 1 "
+        "reads (or references) whose content is checked in full, of 1 "
           + "(1/\(Int(1 / CheckSampler.usualRate)))"),
       .init(
         "history", nil, "note transactions and reads in history.jsonl, as Jepsen's checkers read"),

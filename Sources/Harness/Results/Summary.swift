@@ -267,10 +267,13 @@ package struct Summary {
 
   /// How many of the reads were checked in full.
   private var sampling: String {
-    guard RunFlags.isUsed("check-rate", by: settings.workload),
-      settings.invariants.contains(.atomicity), settings.checkRate < 1
+    let sampled: [Invariant] = [.atomicity, .frozenImmutability]
+    guard RunFlags.isUsed("check-rate", by: settings.workload), settings.checkRate < 1,
+      settings.invariants.contains(where: sampled.contains)
     else { return "" }
-    return "; of reads \(decimal(settings.checkRate * 100, places: 1)) % in full"
+    let hasReads = settings.workload.facts.operations(settings).contains(.read)
+    return "; of \(hasReads ? "reads" : "references") "
+      + "\(decimal(settings.checkRate * 100, places: 1)) % in full"
   }
 
   // MARK: - Forms

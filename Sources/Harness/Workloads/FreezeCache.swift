@@ -15,7 +15,8 @@ package enum FreezeCacheDescription: WorkloadDescription {
   package static let summary = "a cache of frozen objects, lists and results under writers"
   package static let help = """
     Reader threads look into a cache of --pins frozen objects, lists and results (--cached). What is
-    found is read and compared with what was copied (operation 'read', I5); an empty slot, one that is
+    found is read and compared with what was copied (operation 'read', I5; the
+    whole content of one in 64, --check-rate); an empty slot, one that is
     older than --pin-age, and a share of --churn of all look-ups get a new copy ('freeze'). Writer
     threads change --batch objects and a list in each transaction. growth.csv tells pins, held bytes
     and memory.
@@ -24,6 +25,7 @@ package enum FreezeCacheDescription: WorkloadDescription {
     """
   package static let flags = Flags.table.union(Flags.load).subtracting(["refresh-every"]).union([
     "readers", "writers", "batch", "pins", "pin-age", "churn", "cached", "read-keys", "attempts",
+    "check-rate",
   ])
   package static let scheduled: Set<Operation> = [.write]
   /// Here `--pins` says how many frozen values the cache holds.
@@ -210,6 +212,8 @@ package final class CacheReader<Driver: SharingEngine>: SessionThread<Driver> {
   private let kinds: [CachedKind]
   private var rows: [Row] = []
   private var lookUps: UInt64 = 0
+  /// Which hits have their whole content compared.
+  private var contents: CheckSampler
 
   package init(
     number: Int, shared: RunShared<Driver>, cache: FrozenCache<Driver.Session.Copy>,
@@ -218,6 +222,8 @@ package final class CacheReader<Driver: SharingEngine>: SessionThread<Driver> {
     self.cache = cache
     keys = KeyGenerator(shared.plan.readKeys, model: shared.plan.model)
     kinds = CachedKind.allCases.filter(shared.plan.cached.contains)
+    var random = shared.random(thread: number)
+    contents = CheckSampler(rate: shared.plan.checkRate, &random)
     try super.init("reader \(number)", thread: number, shared, handover)
   }
 
@@ -242,6 +248,10 @@ package final class CacheReader<Driver: SharingEngine>: SessionThread<Driver> {
       entry.copy.read(into: &rows)
       record(Figure.read.rawValue, since: now, before)
       guard shared.plan.checks(.frozenImmutability) else { return }
+      guard
+        contents.isDue(&random)
+          || !FrozenCheck.isSameBriefly(first: entry.rows, again: rows)
+      else { return ledger.count(.frozenImmutability) }
       let start = clock.nanoseconds()
       if let violation = entry.judge(rows, place: place) { throw violation }
       ledger.count(.frozenImmutability, cost: clock.nanoseconds() - start)

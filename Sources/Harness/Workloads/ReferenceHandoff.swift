@@ -22,6 +22,7 @@ package enum ReferenceHandoffDescription: WorkloadDescription {
     """
   package static let flags = Flags.table.union(Flags.load).subtracting(["refresh-every"]).union([
     "readers", "writers", "batch", "in-flight", "write-every", "attempts",
+    "check-rate",
   ])
   package static let scheduled: Set<Operation> = [.reference]
   package static let unitInFlight = "references"
@@ -276,12 +277,16 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
   private let exchange: ReferenceExchange<Driver.Session.Reference>
   private var rows: [Row] = []
   private var taken: UInt64 = 0
+  /// Which references have the content of what they are resolved to checked.
+  private var contents: CheckSampler
 
   package init(
     number: Int, shared: RunShared<Driver>,
     exchange: ReferenceExchange<Driver.Session.Reference>, handover: Handover
   ) throws {
     self.exchange = exchange
+    var random = shared.random(thread: shared.plan.writers + number)
+    contents = CheckSampler(rate: shared.plan.checkRate, &random)
     try super.init(
       "reader \(number)", thread: shared.plan.writers + number, shared, handover)
   }
@@ -336,13 +341,16 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
     let end = clock.nanoseconds()
     pace.measurements.figures[0].record(end - start, .since(before))
     if shared.plan.checks(.references) {
-      let place = "\(place), resolving \(ticket.content)"
-      if let violation = judge(ticket, isFound, place) { throw violation }
+      if let violation = judge(ticket, isFound) { throw violation }
       ledger.count(.references, cost: clock.nanoseconds() - end)
     }
-    guard isFound, shared.plan.checks(.atomicity) else { return }
+    guard isFound, shared.plan.checks(.atomicity), contents.isDue(&random) else { return }
+    let checked = clock.nanoseconds()
+    defer {
+      ledger.count(
+        .atomicity, checks: UInt64(rows.count), cost: clock.nanoseconds() - checked)
+    }
     for row in rows {
-      ledger.count(.atomicity)
       if let violation = AtomicityCheck.content(
         row, key: row.id, model: model, version: session.version)
       {
@@ -352,7 +360,7 @@ package final class ReferenceResolver<Driver: SharingEngine>: SessionThread<Driv
   }
 
   private func judge(
-    _ ticket: ReferenceTicket<Driver.Session.Reference>, _ isFound: Bool, _ place: String
+    _ ticket: ReferenceTicket<Driver.Session.Reference>, _ isFound: Bool
   ) -> Violation? {
     let version = session.version
     if let violation = ReferenceCheck.version(version, reference: ticket.version, place: place)
