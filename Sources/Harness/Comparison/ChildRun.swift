@@ -34,14 +34,14 @@ struct ChildRun {
     words = ["run"] + plan
     self.output = output
     let arguments = words + ["--output", output, "--quiet"]
+    let environment = takesTurns ? [TurnTaking.variable: "1"] : [:]
     process =
       if let core {
         try ChildProcess(
-          Self.pinningTool, ["-c", String(core), executable] + arguments, isSilent: true)
+          Self.pinningTool, ["-c", String(core), executable] + arguments, isSilent: true,
+          environment: environment)
       } else {
-        try ChildProcess(
-          executable, arguments, isSilent: true,
-          environment: takesTurns ? [TurnTaking.variable: "1"] : [:])
+        try ChildProcess(executable, arguments, isSilent: true, environment: environment)
       }
   }
 

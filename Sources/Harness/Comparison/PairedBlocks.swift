@@ -16,6 +16,8 @@ package struct PairedBlocks {
   private let isDuet: Bool
   /// How long the turns of both sides of a block are; nil where one runs after the other.
   private let turnNanoseconds: UInt64?
+  /// Whether both have one thread, so that they take turns on one processor.
+  private let isOfOneThread: Bool
   private let clock = MonotonicClock()
   private let count: Int?
 
@@ -28,7 +30,7 @@ package struct PairedBlocks {
     baseline: String, candidate: String, plan: [String], candidateFlags: [String] = [],
     in place: String,
     budgetNanoseconds: UInt64, seed: UInt64, rules: ComparisonRules, isDuet: Bool = false,
-    turnNanoseconds: UInt64? = nil, count: Int? = nil
+    turnNanoseconds: UInt64? = nil, isOfOneThread: Bool = false, count: Int? = nil
   ) throws(ResultsError) {
     for path in [baseline, candidate] {
       if case .folder? = try? FileCalls.kind(path, followsLinks: true) {
@@ -52,6 +54,7 @@ package struct PairedBlocks {
     self.seed = seed
     self.isDuet = isDuet
     self.turnNanoseconds = turnNanoseconds
+    self.isOfOneThread = isOfOneThread
     self.count = count
   }
 
@@ -89,7 +92,10 @@ package struct PairedBlocks {
       let outputs = [0, 1].map { "\(folder)/\(runs[$0].count)-\($0)" }
       do {
         if isDuet || turnNanoseconds != nil {
-          let cores = isDuet ? Self.duetCores(ofBlock: runs[0].count, allowed: allowed) : nil
+          let cores =
+            isDuet
+            ? Self.duetCores(ofBlock: runs[0].count, allowed: allowed)
+            : coresOfTurns(ofBlock: runs[0].count, allowed: allowed)
           let processes = try order.map { side in
             try begin(side, to: outputs[side], core: cores?[side])
           }
@@ -199,6 +205,18 @@ package struct PairedBlocks {
   }
 
   // MARK: - Both at once
+
+  /// The one processor of both sides; nil where they may use all.
+  ///
+  /// A thread that may choose stays where it is, and one processor of a virtual machine may have
+  /// less time than another.
+  private func coresOfTurns(ofBlock number: Int, allowed: [Int]) -> [Int]? {
+    guard isOfOneThread, turnNanoseconds != nil, !allowed.isEmpty,
+      FileManager.default.isExecutableFile(atPath: ChildRun.pinningTool)
+    else { return nil }
+    let core = allowed[number % allowed.count]
+    return [core, core]
+  }
 
   /// Why a plan cannot take turns of some milliseconds, or nil: what is due while a run is stopped
   /// waits for it.
