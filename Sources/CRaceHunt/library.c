@@ -11,11 +11,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -251,6 +253,41 @@ void race_hunt_install_run_loops(race_hunt_notice notice) {
   struct replacement replacements[] = {{"ppoll", (void *)on_run_loop_wait, 0}};
   struct search search = {dlsym(RTLD_DEFAULT, "CFRunLoopGetCurrent"), replacements, 1};
   if (search.base != NULL) dl_iterate_phdr(look_through, &search);
+}
+
+// MARK: - Random numbers
+
+static _Atomic(race_hunt_random_sink) random_sink;
+
+/// The standard library asks the kernel so for the numbers of its generator, and so for those of
+/// `UUID()`: workers get those of their schedule.
+static long on_system_call(long number, ...) {
+  va_list list;
+  va_start(list, number);
+  long words[6];
+  for (int i = 0; i < 6; i++) words[i] = va_arg(list, long);
+  va_end(list);
+  race_hunt_random_sink sink = atomic_load_explicit(&random_sink, memory_order_acquire);
+  if (number == SYS_getrandom && sink && race_hunt_is_exploring() && race_hunt_worker() != NULL) {
+    size_t count = (size_t)words[1];
+    size_t filled = 0;
+    uint64_t word;
+    while (filled < count && sink(&word)) {
+      size_t part = count - filled < sizeof word ? count - filled : sizeof word;
+      memcpy((char *)words[0] + filled, &word, part);
+      filled += part;
+    }
+    if (filled == count) return (long)count;
+  }
+  return syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+int race_hunt_install_random(race_hunt_random_sink sink) {
+  atomic_store_explicit(&random_sink, sink, memory_order_release);
+  struct replacement replacements[] = {{"syscall", (void *)on_system_call, 0}};
+  struct search search = {dlsym(RTLD_DEFAULT, "swift_stdlib_random"), replacements, 1};
+  if (search.base != NULL) dl_iterate_phdr(look_through, &search);
+  return replacements[0].found;
 }
 
 /// Dates are virtual for workers. Run loops, of another library, are not: they wait in the kernel.

@@ -119,9 +119,14 @@ public func pthread_mutex_timedlock(
 ) -> Int32 {
   guard let (run, strand) = Run.current else { return Glibc.pthread_mutex_timedlock(mutex, time) }
   run.noteLock(mutex)
+  let place = Place(call: race_hunt_caller())
   if let answer = run.lockAgain(strand, mutex, tries: false) { return answer }
+  // A time that is none matters only to whoever has to wait.
+  guard time.pointee.isTime else {
+    return run.tryLock(strand, location(of: mutex), name: nil, at: place) ? 0 : EINVAL
+  }
   let isLocked = run.lock(
-    strand, location(of: mutex), name: nil, at: Place(call: race_hunt_caller()),
+    strand, location(of: mutex), name: nil, at: place,
     nanoseconds: Run.left(until: time.pointee, CLOCK_REALTIME))
   return isLocked ? 0 : ETIMEDOUT
 }

@@ -143,7 +143,12 @@ enum JobHooks {
         nanoseconds.pointee = run.readClock()
         return 1
       })
-    return hooks == 6 && calls == 10
+    let hasRandom = race_hunt_install_random { bits in
+      guard let (run, _) = Run.current, let bits else { return 0 }
+      bits.pointee = run.systemRandom.next()
+      return 1
+    }
+    return hooks == 6 && calls == 10 && hasRandom != 0
   }()
 
   /// A hundred years.
