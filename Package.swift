@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "RealmBench", targets: ["RealmBench"]),
     .library(name: "RaceHunt", targets: ["RaceHunt"]),
     .library(name: "RaceHuntTesting", targets: ["RaceHuntTesting"]),
+    .library(name: "RaceHuntXCTest", targets: ["RaceHuntXCTest"]),
     .executable(name: "realm-bench", targets: ["realm-bench"]),
   ],
   traits: [
@@ -63,6 +64,8 @@ let package = Package(
     // The trait of Swift Testing.
     .target(
       name: "RaceHuntTesting", dependencies: ["RaceHunt", "CRaceHunt"], swiftSettings: strict),
+    // The test case of XCTest.
+    .target(name: "RaceHuntXCTest", dependencies: ["RaceHunt"], swiftSettings: strict),
     // Small programs with known bugs, and how soon they are found.
     .target(name: "RacePrograms", dependencies: ["RaceHunt"], swiftSettings: strict),
     .executableTarget(
@@ -201,7 +204,9 @@ let package = Package(
       exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
       name: "RaceHuntTests",
-      dependencies: ["RacePrograms", "RaceHunt", "RaceHuntTesting", "TestSupport"],
+      dependencies: [
+        "RacePrograms", "RaceHunt", "RaceHuntTesting", "RaceHuntXCTest", "TestSupport",
+      ],
       swiftSettings: strict),
     // A user's own tool, as in Examples/: its workload, its checks, and a mistake to be found.
     .executableTarget(
