@@ -136,6 +136,8 @@ final class ExplainedItem: Object {
     let classes = try #require(read["classes"] as? [[String: Any]])
     let item = try #require(classes.first { $0["name"] as? String == "ExplainedItem" })
     #expect(item["objects"] as? Int == 200 && item["sampled"] as? Int == 200)
+    let key = try #require(item["primary_key"] as? [String: Any])
+    #expect(key["name"] as? String == "id" && key["density"] as? Double == 1)
     let properties = try #require(item["properties"] as? [[String: Any]])
     func sizes(_ name: String) -> [String: Any]? {
       properties.first { $0["name"] as? String == name }?["sizes"] as? [String: Any]
@@ -157,6 +159,9 @@ final class ExplainedItem: Object {
     for format in ["json", "text", "markdown"] {
       let text = try inspect(format)
       #expect(!text.contains("secret"))
+      if format == "text" {
+        #expect(text.contains("primary key id, int, 1.000 objects a number from the least"))
+      }
     }
   }
 

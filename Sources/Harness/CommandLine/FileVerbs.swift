@@ -299,6 +299,14 @@ package enum InspectVerb: VerbDescription {
     }
   }
 
+  private static func words(_ key: FileProfile.KeyProfile?) -> String {
+    guard let key else { return "; no primary key" }
+    let density = key.density.map {
+      ", \(decimal($0, places: 3)) objects a number from the least to the greatest"
+    }
+    return "; primary key \(key.name), \(key.type)" + (density ?? "")
+  }
+
   private static func text(_ profile: FileProfile, isMarkdown: Bool) -> String {
     var text = "\(profile.path), version \(profile.version)\n"
     for entry in profile.classes {
@@ -314,7 +322,7 @@ package enum InspectVerb: VerbDescription {
           ]
         })
       text +=
-        "\n\(entry.name): \(grouped(entry.objects)) objects, \(grouped(entry.sampled)) looked at\n"
+        "\n\(entry.name): \(grouped(entry.objects)) objects, \(grouped(entry.sampled)) looked at\(words(entry.primaryKey))\n"
       text += "\n" + (isMarkdown ? table.markdown : table.text)
       if let command = entry.command {
         text += "\nresembled by: " + (isMarkdown ? "`\(command)`" : command) + "\n"

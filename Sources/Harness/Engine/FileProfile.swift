@@ -36,8 +36,20 @@ package struct FileProfile: Codable, Sendable {
     package var sizes: Spread?
   }
 
+  /// The primary keys of a class.
+  package struct KeyProfile: Codable, Sendable {
+    package var name: String
+    package var type: String
+    /// Of whole numbers: objects for each number from the least key to the greatest.
+    ///
+    /// 1 without gaps.
+    package var density: Double?
+  }
+
   package struct ClassProfile: Codable, Sendable {
     package var name: String
+    /// Nil of a class without a primary key.
+    package var primaryKey: KeyProfile?
     package var objects: Int
     /// How many of them were looked at, evenly spread.
     package var sampled: Int
@@ -70,9 +82,25 @@ package struct FileProfile: Codable, Sendable {
           sizes: Self.sizes(of: column, in: sampled))
       }
       return ClassProfile(
-        name: table.name, objects: objects.count, sampled: sampled.count, properties: properties,
+        name: table.name, primaryKey: Self.keys(of: table, in: objects), objects: objects.count,
+        sampled: sampled.count, properties: properties,
         command: Self.command(objects.count, properties))
     }
+  }
+
+  private static func keys(
+    of table: FileDescription.TableRecord, in objects: Results<DynamicObject>
+  ) -> KeyProfile? {
+    guard let name = table.primaryKey,
+      let column = table.columns.first(where: { $0.name == name })
+    else { return nil }
+    var profile = KeyProfile(name: name, type: column.type)
+    if column.type == "int", let least: Int = objects.min(ofProperty: name),
+      let greatest: Int = objects.max(ofProperty: name)
+    {
+      profile.density = Double(objects.count) / (Double(greatest) - Double(least) + 1)
+    }
+    return profile
   }
 
   private static func sizes(
