@@ -43,13 +43,9 @@ public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
   steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) throws(RaceFailure) -> Exploration {
-  var settings = Explorer.Settings()
-  settings.iterations = Explorer.iterationsOfEnvironment ?? iterations
-  settings.strategy = strategy
-  settings.seed = Explorer.seedOfEnvironment ?? seed
-  settings.limits.points = steps
-  settings.earlyTimeouts = earlyTimeouts
-  settings.shrinksProgram = true
+  let settings = Explorer.Settings(
+    iterations: iterations, strategy: strategy, seed: seed, steps: steps,
+    earlyTimeouts: earlyTimeouts)
   return try Explorer(program, settings).explore()
 }
 
@@ -59,13 +55,9 @@ public func explore(
   iterations: Int = 1_000, strategy: Strategy = .portfolio, seed: UInt64 = 1,
   steps: Int = 100_000, earlyTimeouts: Bool = false, _ program: @escaping Program
 ) async throws(RaceFailure) -> Exploration {
-  var settings = Explorer.Settings()
-  settings.iterations = Explorer.iterationsOfEnvironment ?? iterations
-  settings.strategy = strategy
-  settings.seed = Explorer.seedOfEnvironment ?? seed
-  settings.limits.points = steps
-  settings.earlyTimeouts = earlyTimeouts
-  settings.shrinksProgram = true
+  let settings = Explorer.Settings(
+    iterations: iterations, strategy: strategy, seed: seed, steps: steps,
+    earlyTimeouts: earlyTimeouts)
   return try await Explorer(program, settings).elsewhere { explorer throws(RaceFailure) in
     try explorer.explore()
   }

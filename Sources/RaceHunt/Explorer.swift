@@ -35,6 +35,8 @@ package final class Explorer {
     package var shrinks = true
     /// Whether a smaller program is looked for, by smaller random numbers.
     package var shrinksProgram = false
+    /// Why nothing can be explored with them.
+    var mistake: String?
     var limits = Limits()
     /// A schedule with more points is taken for one without end.
     package var steps: Int {
@@ -87,16 +89,6 @@ package final class Explorer {
     _ = race_hunt_count_explorations(-1)
   }
 
-  static var seedOfEnvironment: UInt64? {
-    getenv("RACE_HUNT_SEED").flatMap { UInt64(String(cString: $0)) }
-  }
-
-  /// How many schedules are run instead of those that a test says; 0, which is refused, where it is
-  /// no number.
-  static var iterationsOfEnvironment: Int? {
-    getenv("RACE_HUNT_ITERATIONS").map { Int(String(cString: $0)) ?? 0 }
-  }
-
   static func nanoseconds() -> UInt64 {
     var time = timespec()
     Glibc.clock_gettime(CLOCK_MONOTONIC, &time)
@@ -144,20 +136,21 @@ package final class Explorer {
 
   /// Refuses what no schedule could be run with.
   private func check(_ function: String) throws(RaceFailure) {
-    var text: String?
-    if settings.iterations < 1 {
-      text =
-        "\(function) has no schedule to run: iterations is \(settings.iterations); "
-        + "give at least 1"
-    } else if settings.limits.points < 1 {
-      text = "no program ends within \(settings.limits.points) steps; give at least 1 as steps"
-    } else if let cure = settings.strategy.misfit {
-      text = "\(settings.strategy) is no strategy; \(cure)"
-    } else if isInside {
-      text =
-        "\(function) is called in a program that is explored; call it outside of the "
-        + "closure, and not at all in a test with the trait .explored"
-    }
+    let text: String? =
+      if let mistake = settings.mistake {
+        mistake
+      } else if settings.iterations < 1 {
+        "\(function) has no schedule to run: iterations is \(settings.iterations); give at least 1"
+      } else if settings.limits.points < 1 {
+        "no program ends within \(settings.limits.points) steps; give at least 1 as steps"
+      } else if let cure = settings.strategy.misfit {
+        "\(settings.strategy) is no strategy; \(cure)"
+      } else if isInside {
+        "\(function) is called in a program that is explored; call it outside of the closure, and not "
+          + "at all in a test with the trait .explored"
+      } else {
+        nil
+      }
     guard let text else { return }
     throw RaceFailure(.init(kind: .thrown, text: text), Schedule(seed: 0, turns: []))
   }

@@ -1,7 +1,6 @@
 // A trait that turns a test of Swift Testing into an explored one. A module of its own, so that
 // RaceHunt does not need Swift Testing.
 internal import CRaceHunt
-internal import Foundation
 public import RaceHunt
 internal import Synchronization
 public import Testing
@@ -58,9 +57,12 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
   }
 
   private func explore(_ test: Test, _ program: @escaping Program) async -> RaceFailure? {
+    let environment = ExplorationEnvironment()
     do throws(RaceFailure) {
-      if let schedule = Self.environment("RACE_HUNT_REPLAY") ?? schedule {
-        let end = Self.environment("RACE_HUNT_UNTIL").map { Int($0) ?? 0 } ?? end
+      if let mistake = environment.mistake {
+        Issue.record(Comment(rawValue: mistake), sourceLocation: test.sourceLocation)
+      } else if let schedule = environment.schedule ?? schedule {
+        let end = environment.lastStep ?? end
         let table = try await RaceHunt.replay(schedule, until: end, steps: steps, program)
         if let end { print(table + "stopped before step \(end)") }
       } else {
@@ -71,10 +73,6 @@ public struct Explored: TestTrait, SuiteTrait, TestScoping {
       }
       return nil
     } catch { return error }
-  }
-
-  private static func environment(_ name: String) -> String? {
-    ProcessInfo.processInfo.environment[name]
   }
 
   /// A test that passes says what it has not explored.

@@ -122,6 +122,30 @@ private struct ExpectsWarning: TestTrait, TestScoping {
     .explored(iterations: 3))
   func aTestThatPassesWarns() { operate() }
 
+  /// A seed that could not be read was left out without a word.
+  @Test func theEnvironmentGoesBeforeTheTestOrIsRefused() {
+    let told = ["RACE_HUNT_SEED": "7", "RACE_HUNT_ITERATIONS": "30", "RACE_HUNT_UNTIL": "4"]
+    let environment = ExplorationEnvironment { told[$0] }
+    #expect(environment.seed == 7 && environment.iterations == 30 && environment.lastStep == 4)
+    #expect(environment.mistake == nil && environment.schedule == nil)
+    for (name, text) in [
+      ("RACE_HUNT_SEED", "today"), ("RACE_HUNT_ITERATIONS", "0"), ("RACE_HUNT_UNTIL", "-1"),
+    ] {
+      let mistake = ExplorationEnvironment { $0 == name ? text : nil }.mistake
+      #expect(mistake?.hasPrefix("\(name) is a whole number from ") == true)
+      #expect(mistake?.hasSuffix("not '\(text)'") == true)
+    }
+  }
+
+  @Test func aWrongEnvironmentExploresNothing() async throws {
+    try await #require(processExitsWith: .success) {
+      setenv("RACE_HUNT_ITERATIONS", "many", 1)
+      let refused = #expect(throws: RaceFailure.self) { try explore { check(false, "explored") } }
+      #expect(
+        refused?.reason == "RACE_HUNT_ITERATIONS is a whole number from 1 on, not 'many'")
+    }
+  }
+
   /// Tests that explored at once shared one processor of however many.
   @Test func explorationsOfOneSeedHaveProcessorsOfTheirOwn() async throws {
     try await #require(processExitsWith: .success) {

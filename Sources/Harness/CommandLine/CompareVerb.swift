@@ -1,6 +1,5 @@
 // `realm-bench compare`: whether a candidate got worse than a baseline.
 internal import Foundation
-internal import Platform
 
 /// The verb `compare`.
 package enum CompareVerb: VerbDescription {

@@ -25,7 +25,9 @@ package struct GateRow: Hashable, Comparable, Sendable {
   package var kind: Kind { Self.counters.contains(metric) ? .counter : .timing }
 
   /// Whether more is better.
-  package var isBetterWhenLarger: Bool { metric == "rate_per_s" }
+  package var isBetterWhenLarger: Bool { Self.isBetterWhenLarger(metric) }
+
+  static func isBetterWhenLarger(_ metric: String) -> Bool { metric == "rate_per_s" }
 
   package static func < (left: GateRow, right: GateRow) -> Bool {
     (left.row, left.metric) < (right.row, right.metric)

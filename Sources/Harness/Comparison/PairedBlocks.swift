@@ -147,7 +147,7 @@ package struct PairedBlocks {
     var comparison = Comparison(
       baseline: runs[0], candidate: runs[1], rows: rows, beyond: beyond, rules: rules)
     comparison.place = whereabouts
-    if plans[0] != plans[1], let differences = try SamePlan.wordsOfDifferences(runs) {
+    if plans[0] != plans[1], let differences = SamePlan.differences(runs[0], runs[1]) {
       comparison.warnings.append("the sides differ on purpose: \(differences)")
     }
     if let shortage { comparison.warnings.append(shortage) }

@@ -11,8 +11,10 @@ enum SamePlan {
   ]
 
   /// Refuses runs that are not whole or differ in more than where they ran.
+  ///
+  /// - Parameter hint: what to do about runs that differ, behind what does.
   static func check(
-    _ runs: [MeasuredRun], acceptsPartial: Bool = false
+    _ runs: [MeasuredRun], acceptsPartial: Bool = false, hint: String = ""
   ) throws(ResultsError) {
     guard let first = runs.first else { throw ResultsError("there is no run to compare") }
     for run in runs {
@@ -23,11 +25,9 @@ enum SamePlan {
       }
     }
     for run in runs.dropFirst() {
-      let differences = Self.differences(Work(first), Work(run)).map(\.text)
-      guard differences.isEmpty else {
-        throw ResultsError(
-          "'\(first.folder)' and '\(run.folder)' did different work: \(few(differences))")
-      }
+      guard let differences = words(differences(Work(first), Work(run))) else { continue }
+      throw ResultsError(
+        "'\(first.folder)' and '\(run.folder)' did different work: \(differences)\(hint)")
     }
   }
 
@@ -39,57 +39,53 @@ enum SamePlan {
     _ sides: [[MeasuredRun]], across: [String], acceptsPartial: Bool
   ) throws(ResultsError) -> String? {
     if across.isEmpty {
-      do { try check(sides.flatMap(\.self), acceptsPartial: acceptsPartial) } catch {
-        throw ResultsError(
-          error.message
-            + (error.message.contains("did different work")
-              ? "; what differs on purpose is named by --across, such as --across durability" : ""))
-      }
+      try check(
+        sides.flatMap(\.self), acceptsPartial: acceptsPartial,
+        hint: "; what differs on purpose is named by --across, such as --across durability")
       return nil
     }
     for side in sides { try check(side, acceptsPartial: acceptsPartial) }
-    let differences = try differences(sides)
-    let names = Set(across.map { $0.replacing("-", with: "_") })
+    let differences = differences(Work(sides[0][0]), Work(sides[1][0]))
     for name in across {
-      let words = "--across: '\(name)'"
-      if ["workload", "engine"].contains(name) {
-        throw ResultsError(
-          "\(words) is no setting; \(name == "engine" ? "'run --engine a,b' shows engines side by side" : "figures of different work are never compared")"
-        )
-      }
-      guard !differences.contains(where: { isNamed($0.name, [name.replacing("-", with: "_")]) })
-      else { continue }
-      let nearest = nearestName(name, in: differences.map(\.name)).map { "; did you mean '\($0)'?" }
-      throw ResultsError("\(words) does not differ between the sides\(nearest ?? "")")
+      let reason =
+        switch name {
+        case "engine": "is no setting; 'run --engine a,b' shows engines side by side"
+        case "workload": "is no setting; figures of different work are never compared"
+        default:
+          differences.contains { isNamed($0.name, name) }
+            ? nil
+            : "does not differ between the sides"
+              + (nearestName(name, in: differences.map(\.name)).map { "; did you mean '\($0)'?" }
+                ?? "")
+        }
+      if let reason { throw ResultsError("--across: '\(name)' \(reason)") }
     }
-    let others = differences.filter { !isNamed($0.name, names) }.map(\.text)
-    guard others.isEmpty else {
-      throw ResultsError("the sides differ in more than --across says: \(few(others))")
+    let others = differences.filter { difference in
+      !across.contains { isNamed(difference.name, $0) }
     }
-    return few(differences.map(\.text))
+    if let others = words(others) {
+      throw ResultsError("the sides differ in more than --across says: \(others)")
+    }
+    return words(differences)
   }
 
-  /// Whether a setting, or the one that it is a part of, is among some names.
-  private static func isNamed(_ setting: String, _ names: Set<String>) -> Bool {
-    let whole = setting.prefix { $0 != "." && $0 != "[" }
-    return names.contains(setting) || names.contains(String(whole))
-      || names.contains(setting.replacing("-", with: "_").trimmingPrefix("__").description)
+  /// What differs between the first runs of two sides, in words; nil where nothing does.
+  static func differences(_ baseline: [MeasuredRun], _ candidate: [MeasuredRun]) -> String? {
+    guard let first = baseline.first, let other = candidate.first else { return nil }
+    return words(differences(Work(first), Work(other)))
   }
 
-  /// What differs between the first runs of two sides.
-  private static func differences(
-    _ sides: [[MeasuredRun]]
-  ) throws(ResultsError) -> [(name: String, text: String)] {
-    guard let first = sides.first?.first, let other = sides.last?.first else {
-      throw ResultsError("there is no run to compare")
-    }
-    return differences(Work(first), Work(other))
+  /// Whether a setting of run.json, or the one that it is a part of, has a name as people write it,
+  /// such as `pin-every`.
+  private static func isNamed(_ setting: String, _ name: String) -> Bool {
+    let name = name.replacing("-", with: "_")
+    let whole = setting.trimmingPrefix("--").replacing("-", with: "_")
+    return whole == name || whole.prefix { $0 != "." && $0 != "[" } == name
   }
 
-  /// The same in words; nil where nothing does.
-  static func wordsOfDifferences(_ sides: [[MeasuredRun]]) throws(ResultsError) -> String? {
-    let texts = try differences(sides).map(\.text)
-    return texts.isEmpty ? nil : few(texts)
+  /// Some differences, as a list; nil where there are none.
+  private static func words(_ differences: [(name: String, text: String)]) -> String? {
+    differences.isEmpty ? nil : few(differences.map(\.text))
   }
 
   /// The first of some texts, and how many others there are.
@@ -154,10 +150,8 @@ enum SamePlan {
     try check(runs, acceptsPartial: true)
     try refuseTwice(runs)
     guard let first = runs.first else { return }
-    let differences = Self.differences(Work(first), Work(settings)).map(\.text)
-    guard differences.isEmpty else {
-      throw ResultsError("'\(first.folder)' and this run are different work: \(few(differences))")
-    }
+    guard let differences = words(differences(Work(first), Work(settings))) else { return }
+    throw ResultsError("'\(first.folder)' and this run are different work: \(differences)")
   }
 
   /// What differs between the work of two runs: the setting, and a text.

@@ -37,21 +37,12 @@ struct HuntReport: Codable {
   init(_ path: String, destination: String, isScore: Bool, processes: Int, _ code: ExitCode) {
     folder = destination
     exitCode = code.rawValue
-    rows = Self.rows(path + (isScore ? "/bugs.csv" : "/hunt.csv"))
+    rows = textOfFile(path + (isScore ? "/bugs.csv" : "/hunt.csv")).map(CSVTable.objects) ?? []
     let shards = processes == 1 ? [""] : (1...processes).map { "/" + Shard.folderName($0) }
     failures = shards.compactMap { shard in
       guard let bundle = try? HuntBundle.read(path + shard) else { return nil }
       return Failure(bundle, in: path + shard, destination: destination + shard)
     }
-  }
-
-  private static func rows(_ path: String) -> [[String: JSONCell]] {
-    let rows = textOfFile(path).flatMap(CSVTable.parse) ?? []
-    var table = CSVTable(columns: rows.first ?? [])
-    for row in rows.dropFirst() where row.count == table.columns.count {
-      table.append(row.map { $0.isEmpty ? nil : $0 })
-    }
-    return table.objects
   }
 }
 

@@ -24,11 +24,11 @@ package struct PlanCheck: Sendable {
   package var errorPercent: Double { 100 * (predicted.value / measured - 1) }
   package var isWithin: Bool { predicted.holds(measured) }
 
-  /// What was run, which may be smaller than what was asked about, and what came of it, for a
-  /// table.
+  /// What was run, which may be smaller than what was asked about, and what came of it.
   var words: String {
-    "\(metric.readable(measured)) by a run of \(setting.text), where \(metric.readable(predicted.value)) "
-      + "was predicted: error \(decimal(errorPercent, places: 1)) %"
+    "a run of \(setting.text): \(metric.name) \(metric.readable(measured)), predicted "
+      + "\(metric.readable(predicted.value)), error \(decimal(errorPercent, places: 1)) %"
+      + (isWithin ? "" : ", outside of the predicted range")
   }
 }
 

@@ -160,20 +160,12 @@ package struct PlanOutput {
     }
   }
 
-  private func checkLine(_ check: PlanCheck) -> String {
-    let metric = check.metric
-    return "checked by a run of \(check.setting.text): \(metric.name) "
-      + "\(metric.readable(check.measured)), predicted \(metric.readable(check.predicted.value)), error "
-      + "\(decimal(check.errorPercent, places: 1)) %"
-      + (check.isWithin ? "" : ", outside of the predicted range")
-  }
-
   private func details(_ answer: PlanAnswer) -> [String] {
     var lines = ["by: \(answer.method)"]
     lines += answer.extrapolations.map { "extrapolated: \($0.text)" }
     lines += answer.weaknesses.map { "not vouched for: \($0)" }
     lines += answer.notes
-    lines.append(answer.check.map(checkLine) ?? "not checked by a run")
+    lines.append(answer.check.map { "checked by \($0.words)" } ?? "not checked by a run")
     return lines
   }
 

@@ -12,9 +12,10 @@ package struct TrendReport {
     /// The first run of the new level.
     package var run: TrendHistory.Entry
 
-    /// Whether it is for the worse: a lower rate, or more of anything else.
+    /// Whether it is for the worse.
     package var isWorse: Bool {
-      figure.hasSuffix(".rate_per_s") ? after < before : after > before
+      let metric = figure.split(separator: ".").last.map(String.init) ?? figure
+      return GateRow.isBetterWhenLarger(metric) ? after < before : after > before
     }
 
     /// As in 24.9 %; nil where there is no ratio, because it was 0.

@@ -49,8 +49,13 @@ package enum JSONCell: Codable, Equatable, Sendable {
 
 extension CSVTable {
   /// Rows as objects by column; empty cells are left out.
-  package var objects: [[String: JSONCell]] {
-    (CSVTable.parse(text) ?? []).dropFirst().map { row in
+  package var objects: [[String: JSONCell]] { Self.objects(of: text) }
+
+  /// The same of a table's text, whose first row names the columns.
+  static func objects(of text: String) -> [[String: JSONCell]] {
+    let rows = parse(text) ?? []
+    guard let columns = rows.first else { return [] }
+    return rows.dropFirst().map { row in
       let cells = zip(columns, row).filter { !$0.1.isEmpty }
       return Dictionary(
         uniqueKeysWithValues: cells.map { ($0, JSONCell($1, column: $0)) })
