@@ -176,7 +176,7 @@ private struct ChangeSetCheck {
 }
 
 @Suite(.ownThreads) struct ChangeSetTests {
-  @Test(arguments: Array(61...72) as [UInt64])
+  @Test(arguments: seedsInTurn(61...72))
   func tellsWhatDiffers(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let folder = TemporaryFolder()

@@ -130,7 +130,7 @@ import Testing
     fixture.expectSound()
   }
 
-  @Test(arguments: Array(1...6) as [UInt64])
+  @Test(arguments: seedsInTurn(1...6))
   func mixedCollectionsEqualTheirModels(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       var fixture = Fixture(60)

@@ -115,7 +115,7 @@ import Testing
 
   // MARK: - Tests
 
-  @Test(arguments: Array(41...52) as [UInt64])
+  @Test(arguments: seedsInTurn(41...52))
   func everyVersionEqualsItsModel(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let folder = TemporaryFolder()

@@ -229,7 +229,7 @@ import Testing
 
   // MARK: - Tests
 
-  @Test(arguments: Array(21...30) as [UInt64])
+  @Test(arguments: seedsInTurn(21...30))
   func everyVersionKeepsItsContent(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let folder = TemporaryFolder()

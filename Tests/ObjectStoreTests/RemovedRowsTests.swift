@@ -128,7 +128,7 @@ import Testing
     try fixture.check()
   }
 
-  @Test(arguments: [21, 22, 23, 24, 25, 26] as [UInt64])
+  @Test(arguments: seedsInTurn(21...26))
   func anyChangesFollowDeletions(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       var fixture = try Fixture()

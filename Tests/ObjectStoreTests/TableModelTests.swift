@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+  @Test(arguments: seedsInTurn(1...6))
   func tableEqualsModelInMemory(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let group = GroupTransaction(BlockEditor.inMemory(), root: .none)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [11, 12, 13, 14] as [UInt64])
+  @Test(arguments: seedsInTurn(11...14))
   func versionsKeepTheirTables(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let folder = TemporaryFolder()

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Array(1...3) as [UInt64])
+  @Test(arguments: seedsInTurn(1...3))
   func areWhatLoopsFind(seed: UInt64) async {
     await withSeeds(first: seed) { random in try Self.follow(&random) }
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import RealmSwift
 
 @Suite(.ownThreads) struct HeldSectionsTests {
-  @Test(arguments: Array(1...3) as [UInt64])
+  @Test(arguments: seedsInTurn(1...3))
   func areWhatALoopFinds(seed: UInt64) async {
     await withSeeds(first: seed) { random in try Self.follow(&random) }
   }

@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Array(1...3) as [UInt64])
+  @Test(arguments: seedsInTurn(1...3))
   func resultsFollowARunningTransaction(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let realm = try filledRealm(1_400, &random)

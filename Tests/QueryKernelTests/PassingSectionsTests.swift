@@ -8,7 +8,7 @@ import Testing
 @testable import RealmSwift
 
 @Suite(.ownThreads) struct PassingSectionsTests {
-  @Test(arguments: Array(1...4) as [UInt64])
+  @Test(arguments: seedsInTurn(1...4))
   func followARunningTransaction(seed: UInt64) async {
     await withSeeds(first: seed) { random in try Self.follow(&random) }
   }

@@ -73,7 +73,7 @@ import Testing
     return (seen.value, result)
   }
 
-  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  @Test(arguments: seedsInTurn(1...40))
   func nothingIsLeftOut(seed: UInt64) throws {
     let plan = Self.plan(seed)
     let all = try outcomes(plan, .depthFirst(preemptions: 100))

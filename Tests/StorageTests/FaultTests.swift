@@ -126,7 +126,7 @@ internal import Testing
   }
 
   /// Random histories with up to three faults.
-  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64]) func randomHistories(
+  @Test(arguments: seedsInTurn(1...8)) func randomHistories(
     first: UInt64
   ) async {
     await withSeeds(first: first) { random in

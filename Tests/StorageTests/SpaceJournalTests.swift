@@ -57,7 +57,7 @@ import Testing
 
   /// After each opening every byte of the file has its owner again, whatever parts of the journal
   /// were new.
-  @Test(arguments: [1, 2, 3, 4] as [UInt64]) func survivesReopening(offset: UInt64) async {
+  @Test(arguments: seedsInTurn(1...4)) func survivesReopening(offset: UInt64) async {
     await withSeeds(first: offset) { random in
       let system = FaultFileSystem(SimulatedDisk(), process: 1)
       let pace = Self.pace(&random)
@@ -93,7 +93,7 @@ import Testing
   ///
   /// What a pin of either sees stays. Once both have begun, neither reads the whole journal for a
   /// turn.
-  @Test(arguments: [1, 2, 3, 4] as [UInt64]) func followsAnotherProcess(offset: UInt64) async {
+  @Test(arguments: seedsInTurn(1...4)) func followsAnotherProcess(offset: UInt64) async {
     await withSeeds(first: 100 + offset) { random in
       let disk = SimulatedDisk()
       let systems = [1, 2].map { FaultFileSystem(disk, process: $0) }

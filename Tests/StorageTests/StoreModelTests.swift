@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.ownThreads) struct StoreModelTests {
   /// One random history; every live version is compared with its model after each step.
-  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+  @Test(arguments: seedsInTurn(1...8))
   func everyVersionKeepsItsContent(offset: UInt64) async {
     await withSeeds(first: offset) { random in
       let folder = TemporaryFolder()

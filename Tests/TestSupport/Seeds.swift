@@ -7,6 +7,21 @@ internal import Testing
 /// test, and `debug` in a debug build, which is built and run for every change.
 package func amount(_ all: Int, debug: Int) -> Int { _isDebugAssertConfiguration() ? debug : all }
 
+/// Those of some seeds that are run: all of them in an optimized build, where the deep checks look,
+/// and where REALM_ALL_SEEDS is set; in a debug build every second one.
+///
+/// The others have their turn with the next commit: REALM_TURN is its number.
+private func share(of seeds: [UInt64]) -> [UInt64] {
+  guard _isDebugAssertConfiguration(), getenv("REALM_ALL_SEEDS") == nil, seeds.count > 1 else {
+    return seeds
+  }
+  let turn = getenv("REALM_TURN").flatMap { Int(String(cString: $0)) } ?? 0
+  return seeds.indices.filter { ($0 + turn) % 2 == 0 }.map { seeds[$0] }
+}
+
+/// Seeds of a test that has a case for each: in a debug build every second one, by turns.
+package func seedsInTurn(_ seeds: ClosedRange<UInt64>) -> [UInt64] { share(of: Array(seeds)) }
+
 /// The seed of this run: REALM_SEED if it is set, else `standard`.
 package func testSeed(_ standard: UInt64 = 1) -> UInt64 { requestedSeed() ?? standard }
 
@@ -15,7 +30,8 @@ package func testSeeds(_ count: Int) -> ClosedRange<UInt64> {
   requestedSeed().map { $0...$0 } ?? 1...UInt64(count)
 }
 
-/// Runs `body` with the generators of `count` seeds, or of REALM_SEED alone when that is set.
+/// Runs `body` with the generators of `count` seeds, or of REALM_SEED alone when that is set; in a
+/// debug build of every second one, by turns.
 ///
 /// What fails inside, expectations and thrown errors alike, carries the seed and the command that
 /// repeats it. Call it from a test; the first seed that throws is the last one run.
@@ -23,7 +39,7 @@ package func withSeeds(
   _ count: Int = 1, first: UInt64 = 1,
   _ body: @escaping @Sendable (inout RandomGenerator) async throws -> Void
 ) async {
-  let seeds = requestedSeed().map { [$0] } ?? (0..<UInt64(count)).map { first &+ $0 }
+  let seeds = requestedSeed().map { [$0] } ?? share(of: (0..<UInt64(count)).map { first &+ $0 })
   for seed in seeds {
     let text = "seed \(seed); repeat by: \(repeatCommand(seed))"
     let failed = await labelled(text) {

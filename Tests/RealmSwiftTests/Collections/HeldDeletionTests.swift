@@ -145,7 +145,7 @@ private struct HeldBeads {
 }
 
 @Suite(.ownThreads) struct HeldDeletionTests {
-  @Test(arguments: Array(1...8) as [UInt64])
+  @Test(arguments: seedsInTurn(1...8))
   func deletionsFindTheirLinks(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let realm = try memoryRealm([Bead.self, Necklace.self])

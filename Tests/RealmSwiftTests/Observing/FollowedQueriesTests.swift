@@ -204,7 +204,7 @@ private struct DrawerChanges {
 }
 
 @Suite(.ownThreads) struct FollowedQueriesTests {
-  @Test(arguments: Array(1...4) as [UInt64])
+  @Test(arguments: seedsInTurn(1...4))
   func nothingIsFoundAnew(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let realm = try memoryRealm([Specimen.self, Drawer.self])

@@ -179,7 +179,7 @@ private final class SectionMirror {
 }
 
 @Suite(.ownThreads) struct SectionFollowingTests {
-  @Test(arguments: Array(1...8) as [UInt64])
+  @Test(arguments: seedsInTurn(1...8))
   func areWhatALoopFinds(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let queue = DispatchQueue(label: "sections")

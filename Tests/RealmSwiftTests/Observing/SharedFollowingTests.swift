@@ -53,7 +53,7 @@ private final class ObserverGroup {
 }
 
 @Suite(.ownThreads) struct SharedFollowingTests {
-  @Test(arguments: Array(1...8) as [UInt64])
+  @Test(arguments: seedsInTurn(1...8))
   func eachIsToldWhatOneAloneWouldBeTold(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let realm = try memoryRealm(kennelClasses)

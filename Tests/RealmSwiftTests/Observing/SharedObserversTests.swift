@@ -192,7 +192,7 @@ private final class LoneRealm: Sendable {
     var shared: [(token: NotificationToken, told: Told)] = []
   }
 
-  @Test(arguments: Array(1...6) as [UInt64])
+  @Test(arguments: seedsInTurn(1...6))
   func allAreToldWhatALoneObserverIsTold(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       // Observers need a place where they can be called.

@@ -538,7 +538,7 @@ struct KennelChanges {
 }
 
 @Suite(.ownThreads) struct TrackerModelTests {
-  @Test(arguments: Array(1...12) as [UInt64])
+  @Test(arguments: seedsInTurn(1...12))
   func whatIsToldLeadsToTheTruth(seed: UInt64) async {
     await withSeeds(first: seed) { random in
       let realm = try memoryRealm(kennelClasses)
