@@ -259,8 +259,8 @@ void race_hunt_install_run_loops(race_hunt_notice notice) {
 
 static _Atomic(race_hunt_random_sink) random_sink;
 
-/// The standard library asks the kernel so for the numbers of its generator, and so for those of
-/// `UUID()`: workers get those of their schedule.
+/// The standard library asks the kernel so for the numbers of its generator: workers get those of
+/// their schedule. (Foundation has random numbers of its own for `UUID()`.)
 static long on_system_call(long number, ...) {
   va_list list;
   va_start(list, number);

@@ -63,7 +63,7 @@ typedef int (*race_hunt_time_sink)(uint64_t *nanoseconds);
 int race_hunt_install_library(race_hunt_lock_sink sink, race_hunt_time_sink time);
 /// Gives 64 random bits of the calling worker's schedule; 0 when it has none.
 typedef int (*race_hunt_random_sink)(uint64_t *bits);
-/// Lets Swift's own random numbers (`Int.random`, `shuffled()`, `UUID()`) follow from the schedule
+/// Lets Swift's own random numbers (`Int.random`, `shuffled()`) follow from the schedule
 /// in workers. Returns whether the call was found.
 int race_hunt_install_random(race_hunt_random_sink sink);
 /// As `clock_gettime`; for workers, once the library is installed, in virtual time.
